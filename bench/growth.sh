@@ -29,7 +29,8 @@ run_guest()
 	cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$share/"
 	cp "$TOP/bench/linux-workload.sh" "$share/workload.sh"
 	{ echo "set -- $*"; cat "$TOP/bench/growth-guest.sh"; } >"$share/guest.sh"
-	"$TOP/scripts/vm/vm.sh" -c "$cpus" -t 1200 "${options[@]}" -k "$IMAGE" -M "$MODULES" "$share" ||
+	"$TOP/scripts/vm/vm.sh" -c "$cpus" -t 1200 "${options[@]}" -k "$IMAGE" -M "$MODULES" \
+		"$share" ||
 		die "the virtual machine has failed: see $share/guest.log"
 	sed -n 's/^growth: //p; s/^ntklog_bench: pair //p' "$share/guest.log"
 }
@@ -37,11 +38,13 @@ run_guest()
 # measure_report TITLE MIB LOCKS
 measure_report()
 {
-	cc -O2 -DLOCK_COUNT="$3" -I"$TOP/include/uapi" -o "$BENCH/generate" "$TOP/tools/ntklog/tests/generate.c"
+	cc -O2 -DLOCK_COUNT="$3" -I"$TOP/include/uapi" -o "$BENCH/generate" \
+		"$TOP/tools/ntklog/tests/generate.c"
 	"$BENCH/generate" "$2" | TIMEFORMAT='' command time -o "$BENCH/time" -f '%e %U %S %M' \
 		"$BENCH/tool/ntklog" report - >/dev/null
-	awk -v title="$1" '{ printf "%-24s %8.1f s of CPU %8.1f MiB\n", title, $2 + $3, $4 / 1024 }' \
-		"$BENCH/time"
+	awk -v title="$1" '{
+		printf "%-24s %8.1f s of CPU %8.1f MiB\n", title, $2 + $3, $4 / 1024
+	}' "$BENCH/time"
 }
 
 need bench tool
@@ -63,7 +66,8 @@ for part in "${parts[@]}"; do
 	tasks)
 		say "tasks that have acquired a mutex: bytes of their records"
 		cc -O2 -o "$BENCH/threads" "$TOP/bench/threads.c" -lpthread
-		run_guest tasks 2 -m 6144 -a slab_nomerge -P "$BENCH/threads" -- tasks 1000 10000 100000
+		run_guest tasks 2 -m 6144 -a slab_nomerge -P "$BENCH/threads" -- \
+			tasks 1000 10000 100000
 		;;
 	locks)
 		say "locks in 1 GiB of events"

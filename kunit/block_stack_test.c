@@ -45,7 +45,7 @@ static struct ntklog_task *make_holder(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	record->task = (struct task_struct *)record;
 	record->sleeping_slots[1].lock = &lock;
-	record->sleeping_slots[1].acquire_time = ntklog_cycles();
+	record->sleeping_slots[1].acquire_time = ntklog_read_cycles();
 	return record;
 }
 
@@ -58,12 +58,12 @@ static void begin_block(const struct ntklog_task *record, u64 now)
 	local_irq_restore(flags);
 }
 
-static void end_block(const struct ntklog_task *record, u64 since, u64 blocked)
+static void end_block(const struct ntklog_task *record, u64 since, u64 blocked_cycles)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_end_block(record->task, since, blocked);
+	ntklog_end_block(record->task, since, blocked_cycles);
 	local_irq_restore(flags);
 }
 
@@ -83,7 +83,7 @@ static void block_that_goes_on_keeps_its_stack(struct kunit *test)
 	begin_tracking(test, BIT(ETW_STACKED_RESOURCE));
 	holder = make_holder(test);
 	other = make_holder(test);
-	since = ntklog_cycles();
+	since = ntklog_read_cycles();
 	begin_block(holder, since);
 	for (i = 1; i <= 4096; i++) {
 		/* This address is never dereferenced. */
@@ -106,7 +106,7 @@ static void end_of_another_block_ignored(struct kunit *test)
 
 	begin_tracking(test, BIT(ETW_STACKED_RESOURCE));
 	holder = make_holder(test);
-	since = ntklog_cycles();
+	since = ntklog_read_cycles();
 	begin_block(holder, since);
 	end_block(holder, since + 1, 9999);
 	KUNIT_EXPECT_FALSE(test, get_block(holder, &block));
@@ -126,7 +126,7 @@ static void session_that_is_not_started_gets_no_stack(struct kunit *test)
 	begin_tracking(test, BIT(ETW_STACKED_SPINLOCK));
 	KUNIT_EXPECT_FALSE(test, ntklog_blocks_have_stacks());
 	holder = make_holder(test);
-	since = ntklog_cycles();
+	since = ntklog_read_cycles();
 	begin_block(holder, since);
 	end_block(holder, since, 3);
 	KUNIT_EXPECT_FALSE(test, get_block(holder, &block));

@@ -126,9 +126,9 @@ static int free_while_blocked(struct kunit *test, struct blocked *blocked)
 	test_thread_start(test, &blocked->thread, TEST_CPU + 1, block, blocked);
 	while (!READ_ONCE(blocked->is_about_to_block) || !is_blocked(blocked->thread.task))
 		usleep_range(100, 200);
-	records = ntklog_task_record_count();
+	records = ntklog_count_task_records();
 	ntklog_free_blocked_task_records();
-	change = ntklog_task_record_count() - records;
+	change = ntklog_count_task_records() - records;
 	complete(&blocked->may_go_on);
 	test_thread_join(&blocked->thread);
 	return change;

@@ -39,7 +39,8 @@ static void log_event(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event(etw_sessions_for_event(TEST_GROUP), TEST_HOOK_ID, 1, &data, sizeof(data));
+	etw_log_event(etw_find_sessions_for_event(TEST_GROUP), TEST_HOOK_ID, 1, &data,
+		      sizeof(data));
 	local_irq_restore(flags);
 }
 
@@ -154,7 +155,7 @@ static void a_close_stops_frees_and_restores(struct kunit *test)
 	etw_close_claim(claim);
 	KUNIT_EXPECT_FALSE(test, SESSION->is_logging);
 	KUNIT_EXPECT_NULL(test, SESSION->run);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(TEST_GROUP), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(TEST_GROUP), 0ull);
 	KUNIT_EXPECT_EQ(test, etw_contextswap_versions.by_session[SESSION->id],
 			before.contextswap_version - 1);
 	after = etw_get_settings(SESSION);
@@ -288,18 +289,18 @@ static void a_kept_session_runs_on_and_can_be_adopted(struct kunit *test)
 static void any_claim_is_of_the_last_free_session(struct kunit *test)
 {
 	struct etw_claim *claims[ETW_SESSIONS];
-	struct etw_session *unread = &etw_sessions[6];
+	struct etw_session *unread_session = &etw_sessions[6];
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	int i, count = 0;
 
-	etw_group_mask_set(&change.set, TEST_GROUP);
-	KUNIT_ASSERT_EQ(test, etw_change_group_mask(unread, &change), 0);
-	KUNIT_ASSERT_EQ(test, etw_start_session(unread), 0);
+	etw_group_mask_set(&change.groups_to_set, TEST_GROUP);
+	KUNIT_ASSERT_EQ(test, etw_change_group_mask(unread_session, &change), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(unread_session), 0);
 	log_event();
-	KUNIT_ASSERT_EQ(test, etw_stop_session(unread), 0);
+	KUNIT_ASSERT_EQ(test, etw_stop_session(unread_session), 0);
 	for (i = ETW_SESSIONS; i-- > 0;) {
-		if (&etw_sessions[i] == unread || (etw_sessions[i].run &&
-						   etw_run_has_unread_buffers(etw_sessions[i].run)))
+		if (&etw_sessions[i] == unread_session ||
+		    (etw_sessions[i].run && etw_run_has_unread_buffers(etw_sessions[i].run)))
 			continue;
 		claims[count] = etw_open_claim(NULL);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(claims[count]));
@@ -316,31 +317,31 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 /* A stopped flight recorder with unread buffers is free when a snapshot of it has been taken. */
 static void any_claim_takes_a_session_in_a_snapshot(struct kunit *test)
 {
-	struct etw_session *last = &etw_sessions[ETW_SESSIONS - 1];
+	struct etw_session *last_session = &etw_sessions[ETW_SESSIONS - 1];
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	struct etw_claim *claim;
 	void *snapshot;
 	size_t size;
 
-	etw_group_mask_set(&change.set, TEST_GROUP);
-	KUNIT_ASSERT_EQ(test, etw_change_group_mask(last, &change), 0);
-	KUNIT_ASSERT_EQ(test, etw_set_mode(last, ETW_MODE_BUFFERING), 0);
-	KUNIT_ASSERT_EQ(test, etw_start_session(last), 0);
+	etw_group_mask_set(&change.groups_to_set, TEST_GROUP);
+	KUNIT_ASSERT_EQ(test, etw_change_group_mask(last_session, &change), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_mode(last_session, ETW_MODE_BUFFERING), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(last_session), 0);
 	log_event();
-	KUNIT_ASSERT_EQ(test, etw_stop_session(last), 0);
+	KUNIT_ASSERT_EQ(test, etw_stop_session(last_session), 0);
 	claim = etw_open_claim(NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(claim));
-	KUNIT_EXPECT_PTR_NE(test, claim->session, last);
+	KUNIT_EXPECT_PTR_NE(test, claim->session, last_session);
 	etw_close_claim(claim);
 
-	snapshot = etw_make_snapshot(last, &size);
+	snapshot = etw_make_snapshot(last_session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
 	kvfree(snapshot);
 	claim = etw_open_claim(NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(claim));
-	KUNIT_EXPECT_PTR_EQ(test, claim->session, last);
+	KUNIT_EXPECT_PTR_EQ(test, claim->session, last_session);
 	etw_close_claim(claim);
-	KUNIT_EXPECT_EQ(test, etw_set_mode(last, ETW_MODE_SEQUENTIAL), 0);
+	KUNIT_EXPECT_EQ(test, etw_set_mode(last_session, ETW_MODE_SEQUENTIAL), 0);
 }
 
 static struct kunit_case claim_test_cases[] = {

@@ -45,7 +45,7 @@ static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *
 {
 	const u8 *event;
 
-	while ((event = session_event((*next_index)++, HOOK_ID)))
+	while ((event = get_session_event((*next_index)++, HOOK_ID)))
 		if (read_u32(event, offset) == (u32)task_pid_nr(current))
 			return event;
 	KUNIT_ASSERT_NOT_NULL(test, event);
@@ -54,7 +54,7 @@ static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *
 
 static void sleep_written_as_two_swaps(struct kunit *test)
 {
-	const u8 *away, *back;
+	const u8 *swap_out_event, *swap_in_event;
 	unsigned int next_index = 0;
 
 	start(test, 4);
@@ -64,67 +64,68 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 
 	do
-		away = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
-	while (read_u8(away, SWAP_STATE) != 5);
-	back = find_own_swap(test, SWAP_NEW_THREAD, &next_index);
-	KUNIT_EXPECT_EQ(test, read_u32(away, EVENT_MARKER), 0xC0110004u);
-	KUNIT_EXPECT_EQ(test, read_u16(away, EVENT_SIZE), 0x28);
+		swap_out_event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
+	while (read_u8(swap_out_event, SWAP_STATE) != 5);
+	swap_in_event = find_own_swap(test, SWAP_NEW_THREAD, &next_index);
+	KUNIT_EXPECT_EQ(test, read_u32(swap_out_event, EVENT_MARKER), 0xC0110004u);
+	KUNIT_EXPECT_EQ(test, read_u16(swap_out_event, EVENT_SIZE), 0x28);
 	/* A thread with nice 0 has NT's priority 8, the idle thread has 0. */
-	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_OLD_PRIORITY), 8);
-	KUNIT_EXPECT_EQ(test, read_u8(back, SWAP_NEW_PRIORITY), 8);
-	if (!read_u32(away, SWAP_NEW_THREAD))
-		KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_NEW_PRIORITY), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(swap_out_event, SWAP_OLD_PRIORITY), 8);
+	KUNIT_EXPECT_EQ(test, read_u8(swap_in_event, SWAP_NEW_PRIORITY), 8);
+	if (!read_u32(swap_out_event, SWAP_NEW_THREAD))
+		KUNIT_EXPECT_EQ(test, read_u8(swap_out_event, SWAP_NEW_PRIORITY), 0);
 	/* An uninterruptible sleep in the kernel. */
-	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_WAIT_REASON), 0);
-	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_FLAGS), 0);
-	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_C_STATE), 0);
-	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_SPARE), 0);
-	KUNIT_EXPECT_EQ(test, read_u8(away, SWAP_IDEAL), TEST_CPU);
+	KUNIT_EXPECT_EQ(test, read_u8(swap_out_event, SWAP_WAIT_REASON), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(swap_out_event, SWAP_FLAGS), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(swap_out_event, SWAP_C_STATE), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(swap_out_event, SWAP_SPARE), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(swap_out_event, SWAP_IDEAL), TEST_CPU);
 	/* WaitTime is a duration in ticks, not a time since boot. */
-	KUNIT_EXPECT_LT(test, read_u32(back, SWAP_WAIT_TIME), msecs_to_jiffies(5000));
-	KUNIT_EXPECT_GT(test, read_u64(back, EVENT_TIME), read_u64(away, EVENT_TIME));
+	KUNIT_EXPECT_LT(test, read_u32(swap_in_event, SWAP_WAIT_TIME), msecs_to_jiffies(5000));
+	KUNIT_EXPECT_GT(test, read_u64(swap_in_event, EVENT_TIME),
+			read_u64(swap_out_event, EVENT_TIME));
 }
 
 static void swaps_in_sequence_old_thread_is_previous_new(struct kunit *test)
 {
 	unsigned int i;
-	u32 running = 0;
+	u32 running_thread_id = 0;
 
 	start(test, 4);
 	for (i = 0; i < 20; i++)
 		msleep(20);
 	session_stop(test);
-	KUNIT_EXPECT_GE(test, session_event_count(HOOK_ID), 20u);
-	for (i = 0; i < session_event_count(HOOK_ID); i++) {
-		const u8 *event = session_event(i, HOOK_ID);
+	KUNIT_EXPECT_GE(test, count_session_events(HOOK_ID), 20u);
+	for (i = 0; i < count_session_events(HOOK_ID); i++) {
+		const u8 *event = get_session_event(i, HOOK_ID);
 
 		if (i)
-			KUNIT_EXPECT_EQ(test, read_u32(event, SWAP_OLD_THREAD), running);
-		running = read_u32(event, SWAP_NEW_THREAD);
+			KUNIT_EXPECT_EQ(test, read_u32(event, SWAP_OLD_THREAD), running_thread_id);
+		running_thread_id = read_u32(event, SWAP_NEW_THREAD);
 	}
 }
 
 static void idle_thread_swapped_out_state_running(struct kunit *test)
 {
-	unsigned int idle = 0;
+	unsigned int idle_swaps = 0;
 	int tries = 100;
 
 	/* Another task may keep the CPU busy while this thread sleeps, so try again. */
-	while (!idle && tries--) {
+	while (!idle_swaps && tries--) {
 		unsigned int next_index = 0;
 		const u8 *event;
 
 		start(test, 4);
 		msleep(20);
 		session_stop(test);
-		while ((event = session_event(next_index++, HOOK_ID))) {
+		while ((event = get_session_event(next_index++, HOOK_ID))) {
 			bool was_idle = !read_u32(event, SWAP_OLD_THREAD);
 
 			KUNIT_EXPECT_EQ(test, read_u8(event, SWAP_STATE) == 2, was_idle);
-			idle += was_idle;
+			idle_swaps += was_idle;
 		}
 	}
-	KUNIT_EXPECT_GT(test, idle, 0);
+	KUNIT_EXPECT_GT(test, idle_swaps, 0);
 }
 
 static void interruptible_sleep_wait_reason_wr_queue(struct kunit *test)
@@ -170,7 +171,7 @@ static void each_version_set_written_with_its_size(struct kunit *test)
 
 static const u8 *find_swap_at_time(int session, u64 time)
 {
-	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[session].run, TEST_CPU);
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(etw_sessions[session].run, TEST_CPU);
 	const u8 *bytes = buf->start;
 	size_t position;
 
@@ -181,11 +182,11 @@ static const u8 *find_swap_at_time(int session, u64 time)
 	return NULL;
 }
 
-static void start_another(struct kunit *test, int session, u32 version)
+static void start_other_session(struct kunit *test, int session, u32 version)
 {
 	struct etw_group_mask_change change = { .replaces_mask = true };
 
-	etw_group_mask_set(&change.set, PERF_CONTEXT_SWITCH);
+	etw_group_mask_set(&change.groups_to_set, PERF_CONTEXT_SWITCH);
 	etw_change_group_mask(&etw_sessions[session], &change);
 	KUNIT_ASSERT_EQ(test, etw_set_contextswap_version(&etw_sessions[session], version), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(&etw_sessions[session], 65536), 0);
@@ -205,33 +206,35 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 
 		/* Start session 1 last and stop it first. */
 		start(test, versions[i][0]);
-		start_another(test, 2, versions[i][2]);
-		start_another(test, 1, versions[i][1]);
+		start_other_session(test, 2, versions[i][2]);
+		start_other_session(test, 1, versions[i][1]);
 		test_sleep(20);
 		for (j = 1; j <= 2; j++)
 			KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[j]), 0);
 		session_stop(test);
-		while ((event = session_event(next_index++, HOOK_ID))) {
+		while ((event = get_session_event(next_index++, HOOK_ID))) {
 			for (j = 1; j <= 2; j++) {
-				const u8 *other = find_swap_at_time(j, read_u64(event, EVENT_TIME));
+				const u8 *other_event =
+					find_swap_at_time(j, read_u64(event, EVENT_TIME));
 
-				if (!other)
+				if (!other_event)
 					continue;
 				both++;
 				KUNIT_EXPECT_EQ(test, read_u8(event, EVENT_VERSION),
 						versions[i][0]);
-				KUNIT_EXPECT_EQ(test, read_u8(other, EVENT_VERSION),
+				KUNIT_EXPECT_EQ(test, read_u8(other_event, EVENT_VERSION),
 						versions[i][j]);
-				KUNIT_EXPECT_EQ(test, read_u16(other, EVENT_SIZE),
+				KUNIT_EXPECT_EQ(test, read_u16(other_event, EVENT_SIZE),
 						versions[i][j] == 1 ? 0x20 : 0x28);
 				KUNIT_EXPECT_EQ(test, read_u64(event, SWAP_NEW_THREAD),
-						read_u64(other, SWAP_NEW_THREAD));
+						read_u64(other_event, SWAP_NEW_THREAD));
 				KUNIT_EXPECT_EQ(test, read_u16(event, SWAP_NEW_PRIORITY),
-						read_u16(other, SWAP_NEW_PRIORITY));
+						read_u16(other_event, SWAP_NEW_PRIORITY));
 				KUNIT_EXPECT_EQ(test, read_u32(event, SWAP_WAIT_REASON),
-						read_u32(other, SWAP_WAIT_REASON));
+						read_u32(other_event, SWAP_WAIT_REASON));
 				if (versions[i][j] == 1)
-					KUNIT_EXPECT_EQ(test, read_u16(other, SWAP_C_STATE), 0);
+					KUNIT_EXPECT_EQ(test, read_u16(other_event, SWAP_C_STATE),
+							0);
 			}
 		}
 		KUNIT_EXPECT_GT(test, both, 0);
@@ -243,40 +246,40 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 static void linux_priority_converted_to_nt_order_kept(struct kunit *test)
 {
 	struct task_struct *thread = kunit_kzalloc(test, sizeof(*thread), GFP_KERNEL);
-	u8 last = 31, now;
+	u8 last_priority = 31, priority;
 	int prio;
 
 	KUNIT_ASSERT_NOT_NULL(test, thread);
 	for (prio = -1; prio < 140; prio++) {
 		thread->prio = prio;
-		now = ntklog_nt_priority(thread, false);
-		KUNIT_EXPECT_LE(test, now, last);
+		priority = ntklog_convert_to_nt_priority(thread, false);
+		KUNIT_EXPECT_LE(test, priority, last_priority);
 		/* NT's priorities from 16 on are real-time, as Linux' below 100. */
-		KUNIT_EXPECT_EQ_MSG(test, now >= 16, prio < 100, "prio %d", prio);
-		KUNIT_EXPECT_GE(test, now, 1);
-		last = now;
+		KUNIT_EXPECT_EQ_MSG(test, priority >= 16, prio < 100, "prio %d", prio);
+		KUNIT_EXPECT_GE(test, priority, 1);
+		last_priority = priority;
 	}
 	thread->prio = 0;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 31);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 31);
 	thread->prio = 99;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 16);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 16);
 	thread->prio = 100;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 15);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 15);
 	thread->prio = 120;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 8);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 8);
 	thread->prio = 139;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 1);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 1);
 	thread->prio = 120;
 	thread->policy = SCHED_IDLE;
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 1);
-	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, true), 0);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, false), 1);
+	KUNIT_EXPECT_EQ(test, ntklog_convert_to_nt_priority(thread, true), 0);
 }
 
-static atomic_t probes;
+static atomic_t probe_calls;
 
-static void probe(void *data, const struct wmi_contextswap *record)
+static void count_probe_call(void *data, const struct wmi_contextswap *record)
 {
-	atomic_inc(&probes);
+	atomic_inc(&probe_calls);
 }
 
 static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
@@ -284,12 +287,12 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 	int tries = 60000;
 
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
-	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_contextswap(count_probe_call, NULL), 0);
 	/* A work item registers the probe of sched_switch. Wait for a call of the test's probe. */
-	while (!(atomic_read(&probes) && ntklog_context_swaps_are_traced()) && tries--)
+	while (!(atomic_read(&probe_calls) && ntklog_context_swaps_are_traced()) && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_GT(test, atomic_read(&probes), 0);
-	unregister_trace_contextswap(probe, NULL);
+	KUNIT_EXPECT_GT(test, atomic_read(&probe_calls), 0);
+	unregister_trace_contextswap(count_probe_call, NULL);
 	while (ntklog_context_swaps_are_traced() && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
@@ -312,13 +315,13 @@ static void session_observes_after_late_attach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 1);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_CONTEXT_SWITCH));
 
-	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_contextswap(count_probe_call, NULL), 0);
 	/* The work item first writes the event and then clears the failure. */
 	while (etw_get_failures(run, failures) && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 0);
 	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_CONTEXT_SWITCH));
-	unregister_trace_contextswap(probe, NULL);
+	unregister_trace_contextswap(count_probe_call, NULL);
 	session_stop(test);
 	while (ntklog_context_swaps_are_traced() && tries--)
 		usleep_range(500, 1000);

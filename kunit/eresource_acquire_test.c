@@ -311,7 +311,7 @@ static void shared_waiters_many_all_granted(struct kunit *test)
 
 #ifdef CONFIG_FAILSLAB
 /* Acquire shared while the first allocation of memory fails. */
-static bool shared_without_memory(struct eresource *resource, bool wait)
+static bool acquire_shared_without_memory(struct eresource *resource, bool wait)
 {
 	bool result;
 
@@ -328,10 +328,10 @@ static void owner_table_no_memory_refused_or_retried(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	/* An acquisition that may not wait is refused. */
-	KUNIT_EXPECT_FALSE(test, user_call(test, 0, shared_without_memory, false));
+	KUNIT_EXPECT_FALSE(test, user_call(test, 0, acquire_shared_without_memory, false));
 	EXPECT_DESCRIBED(test, 1, 1u, 0);
 	KUNIT_EXPECT_EQ(test, describe_resource(test, &resource).information.contention_count, 0u);
-	KUNIT_EXPECT_TRUE(test, user_call(test, 0, shared_without_memory, true));
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared_without_memory, true));
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
 	user_call(test, 0, user_release, false);
 	release_acquisitions(1);
@@ -374,21 +374,21 @@ static bool user_sleeps(int i)
 	return READ_ONCE(users[i].task->__state) & TASK_UNINTERRUPTIBLE;
 }
 
-static bool last_slept;
+static bool last_user_slept;
 
 /* A thread that runs as soon as the releaser has woken it and can be preempted. */
-static int first_to_be_woken(void *data)
+static int run_first_waiter(void *data)
 {
 	sched_set_fifo(current);
 	ex_acquire_resource_shared_lite(&resource, true);
-	last_slept = user_sleeps(RESOURCE_USERS - 1);
+	last_user_slept = user_sleeps(RESOURCE_USERS - 1);
 	ex_release_resource_lite(&resource);
 	return 0;
 }
 
 static void shared_waiters_many_woken_in_batches(struct kunit *test)
 {
-	struct test_thread first;
+	struct test_thread first_waiter;
 	int i;
 
 	if (num_online_cpus() < 2)
@@ -396,7 +396,7 @@ static void shared_waiters_many_woken_in_batches(struct kunit *test)
 	if (!IS_ENABLED(CONFIG_PREEMPTION))
 		kunit_skip(test, "needs a preemptible kernel");
 	KUNIT_EXPECT_TRUE(test, ex_acquire_resource_exclusive_lite(&resource, true));
-	test_thread_start(test, &first, TEST_CPU, first_to_be_woken, NULL);
+	test_thread_start(test, &first_waiter, TEST_CPU, run_first_waiter, NULL);
 	while (ex_get_shared_waiter_count(&resource) != 1)
 		usleep_range(100, 200);
 	for (i = 0; i < RESOURCE_USERS; i++)
@@ -404,8 +404,8 @@ static void shared_waiters_many_woken_in_batches(struct kunit *test)
 	while (!user_sleeps(RESOURCE_USERS - 1))
 		usleep_range(100, 200);
 	ex_release_resource_lite(&resource);
-	test_thread_join(&first);
-	KUNIT_EXPECT_TRUE(test, last_slept);
+	test_thread_join(&first_waiter);
+	KUNIT_EXPECT_TRUE(test, last_user_slept);
 	for (i = 0; i < RESOURCE_USERS; i++) {
 		KUNIT_EXPECT_TRUE(test, user_call_end(test, i));
 		user_call(test, i, user_release, false);

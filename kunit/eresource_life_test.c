@@ -19,8 +19,8 @@ static void resource_initialized_unowned_and_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, description.information.lock_count, 0);
 	KUNIT_EXPECT_EQ(test, description.information.contention_count, 0u);
 	KUNIT_EXPECT_EQ(test, resource.flag, 0);
-	KUNIT_EXPECT_TRUE(test, description.creator > (unsigned long)resource_fixture_init &&
-			  description.creator < (unsigned long)resource_fixture_init + 0x200);
+	KUNIT_EXPECT_TRUE(test, description.init_caller > (unsigned long)resource_fixture_init &&
+			  description.init_caller < (unsigned long)resource_fixture_init + 0x200);
 }
 
 static void resource_deleted_not_listed(struct kunit *test)
@@ -62,7 +62,7 @@ static void resource_live_initialization_refused(struct kunit *test)
 /* tests/steps/kunit.sh counts the reports of these calls. */
 static void null_resource_calls_refused(struct kunit *test)
 {
-	u32 address = 0;
+	u32 owner_object = 0;
 
 	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&resource), 0u);
 	KUNIT_EXPECT_NE(test, ex_delete_resource_lite(NULL), 0u);
@@ -73,8 +73,8 @@ static void null_resource_calls_refused(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ex_initialize_resource_lite(NULL), 0u);
 	KUNIT_EXPECT_NE(test, ex_reinitialize_resource_lite(NULL), 0u);
 	ex_convert_exclusive_to_shared_lite(NULL);
-	ex_set_resource_owner_pointer(NULL, &address);
-	ex_set_resource_owner_pointer_ex(NULL, &address, 0);
+	ex_set_resource_owner_pointer(NULL, &owner_object);
+	ex_set_resource_owner_pointer_ex(NULL, &owner_object, 0);
 	KUNIT_EXPECT_FALSE(test, ex_is_resource_acquired_exclusive_lite(NULL));
 	KUNIT_EXPECT_EQ(test, ex_is_resource_acquired_shared_lite(NULL), 0u);
 	KUNIT_EXPECT_EQ(test, ex_get_resource_active_count(NULL), 0u);

@@ -21,15 +21,15 @@ static void release_for_other_thread_owner_removed(struct kunit *test)
 	/* User 0 does not release itself, so lockdep would see a lock that stays held. */
 	users[0].is_lockdep_off = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
-	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0));
+	ex_release_resource_for_thread_lite(&resource, get_user_thread(test, 0));
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0));
+	ex_release_resource_for_thread_lite(&resource, get_user_thread(test, 0));
 	EXPECT_DESCRIBED(test, 2, 2u, 0);
 	user_wait_exclusive(test, 1);
-	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0));
+	ex_release_resource_for_thread_lite(&resource, get_user_thread(test, 0));
 	ex_release_resource_for_thread_lite(&resource, ex_get_current_resource_thread());
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 1));
 	user_call(test, 1, user_release, false);
@@ -86,7 +86,7 @@ static void release_by_non_owner_refused(struct kunit *test)
 	release_acquisitions(1);
 	ex_release_resource_for_thread_lite(&resource, 0);
 	ex_release_resource_for_thread_lite(&resource, 2);
-	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0) | 3);
+	ex_release_resource_for_thread_lite(&resource, get_user_thread(test, 0) | 3);
 	EXPECT_DESCRIBED(test, 1, 1u, 1);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, user_is_exclusive, false));
 	user_wait_exclusive(test, 1);
@@ -147,7 +147,7 @@ do {										\
 
 static void active_count_and_flag_follow_owners(struct kunit *test)
 {
-	unsigned long pointer = (unsigned long)&users | 3;
+	unsigned long owner_pointer = (unsigned long)&users | 3;
 
 	EXPECT_STATE(test, 0u, 0);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
@@ -173,9 +173,9 @@ static void active_count_and_flag_follow_owners(struct kunit *test)
 	user_call(test, 1, user_release, false);
 	EXPECT_STATE(test, 0u, 0x08);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
-	ex_set_resource_owner_pointer(&resource, (void *)pointer);
+	ex_set_resource_owner_pointer(&resource, (void *)owner_pointer);
 	EXPECT_STATE(test, 1u, 0x88);
-	ex_release_resource_for_thread_lite(&resource, pointer);
+	ex_release_resource_for_thread_lite(&resource, owner_pointer);
 	EXPECT_STATE(test, 0u, 0x08);
 }
 
@@ -183,18 +183,18 @@ static void active_count_and_flag_follow_owners(struct kunit *test)
 
 static void acquire_in_softirq(void *data)
 {
-	bool *results = data;
+	bool *granted = data;
 
-	results[0] = acquire_exclusive(&resource, false);
-	results[1] = ex_is_resource_acquired_exclusive_lite(&resource);
+	granted[0] = acquire_exclusive(&resource, false);
+	granted[1] = ex_is_resource_acquired_exclusive_lite(&resource);
 	ex_release_resource_lite(&resource);
-	results[2] = acquire_shared(&resource, false);
+	granted[2] = acquire_shared(&resource, false);
 	ex_release_resource_lite(&resource);
 }
 
 static void dispatch_level_without_wait_granted(struct kunit *test)
 {
-	bool results[3] = {};
+	bool granted[3] = {};
 	u8 old_irql;
 
 	ke_raise_irql(APC_LEVEL, &old_irql);
@@ -208,8 +208,8 @@ static void dispatch_level_without_wait_granted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_wait_for_exclusive(&resource, false));
 	release_acquisitions(1);
 	ke_lower_irql(old_irql);
-	test_run_in_softirq(acquire_in_softirq, results);
-	KUNIT_EXPECT_TRUE(test, results[0] && results[1] && results[2]);
+	test_run_in_softirq(acquire_in_softirq, granted);
+	KUNIT_EXPECT_TRUE(test, granted[0] && granted[1] && granted[2]);
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
 
@@ -260,7 +260,7 @@ static void release_with_waiter_ownership_handed_over(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, acquire_shared(&resource, false));
 	KUNIT_EXPECT_FALSE(test, acquire_exclusive(&resource, false));
 	description = describe_resource(test, &resource);
-	KUNIT_EXPECT_EQ(test, description.owner, user_thread(test, 0));
+	KUNIT_EXPECT_EQ(test, description.owner, get_user_thread(test, 0));
 	KUNIT_EXPECT_EQ(test, description.information.owning_thread,
 			(u64)task_pid_nr(users[0].task));
 	KUNIT_EXPECT_TRUE(test, user_call_end(test, 0));

@@ -23,7 +23,7 @@
 #define TEST_HOOK_ID	0x0FFE
 #define SESSION_BUFFER_SIZE		4096
 
-static struct etw_buffer_cpu *counts(void)
+static struct etw_buffer_cpu *buffer_cpu(void)
 {
 	return per_cpu_ptr(SESSION->run->cpus, TEST_CPU);
 }
@@ -41,9 +41,9 @@ static void check_rundown(struct kunit *test, u16 hook_id)
 	unsigned int cpu = etw_find_last_file_cpu(SESSION->run), position = BUFFER_EVENTS;
 	const u8 *event;
 
-	KUNIT_ASSERT_GE(test, session_finished_buffers(cpu), 1);
+	KUNIT_ASSERT_GE(test, count_finished_buffers(cpu), 1);
 	do {
-		event = session_buffer(cpu, 0) + position;
+		event = get_session_buffer(cpu, 0) + position;
 		position += ALIGN(read_u16(event, EVENT_SIZE), 8);
 	} while (read_u16(event, EVENT_HOOK_ID) != hook_id && position < SESSION_BUFFER_SIZE);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110003u);
@@ -76,7 +76,7 @@ static void group_not_enabled_no_rundown_written(struct kunit *test)
 	session_start(test, PERF_SPINLOCK_CNTRS, SESSION_BUFFER_SIZE, 4);
 	session_stop(test);
 	for_each_online_cpu(cpu)
-		KUNIT_EXPECT_EQ(test, session_finished_buffers(cpu), 0);
+		KUNIT_EXPECT_EQ(test, count_finished_buffers(cpu), 0);
 }
 
 static void buffer_header_bytes_match_nt_layout(struct kunit *test)
@@ -89,9 +89,9 @@ static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 	log_bytes(8);
 	session_stop(test);
 	after = get_cycles();
-	buffer = session_buffer(TEST_CPU, 0);
+	buffer = get_session_buffer(TEST_CPU, 0);
 
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SIZE), SESSION_BUFFER_SIZE);
 	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SAVED_OFFSET), 0x48 + 0x18);
 	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_CURRENT_OFFSET), 0x48 + 0x18);
@@ -114,19 +114,19 @@ static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 
 static void events_aligned_to_8_rest_of_buffer_ff(struct kunit *test)
 {
-	static const u16 lengths[] = { 1, 7, 8, 9, 15, 16, 0 };
+	static const u16 event_lengths[] = { 1, 7, 8, 9, 15, 16, 0 };
 	size_t i, position = BUFFER_EVENTS;
 	const u8 *buffer;
 
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
-	for (i = 0; i < ARRAY_SIZE(lengths); i++)
-		log_bytes(lengths[i]);
+	for (i = 0; i < ARRAY_SIZE(event_lengths); i++)
+		log_bytes(event_lengths[i]);
 	session_stop(test);
 
-	buffer = session_buffer(TEST_CPU, 0);
-	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+	buffer = get_session_buffer(TEST_CPU, 0);
+	for (i = 0; i < ARRAY_SIZE(event_lengths); i++) {
 		const u8 *event = buffer + position;
-		size_t size = 0x10 + lengths[i], j;
+		size_t size = 0x10 + event_lengths[i], j;
 
 		KUNIT_EXPECT_EQ(test, position % 8, 0);
 		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), size);
@@ -154,20 +154,20 @@ static void full_buffer_finished_next_one_used(struct kunit *test)
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_bytes(FILLING_EVENT_LENGTH);
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 0);
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 0);
 	log_bytes(FILLING_EVENT_LENGTH);
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 
-	buffer = session_buffer(TEST_CPU, 0);
+	buffer = get_session_buffer(TEST_CPU, 0);
 	KUNIT_EXPECT_EQ(test, read_u32(buffer, BUFFER_SAVED_OFFSET), SESSION_BUFFER_SIZE - 0x18);
 	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + SESSION_BUFFER_SIZE - 0x18, 0xFF, 0x18));
 	KUNIT_EXPECT_EQ(test, read_u64(buffer, BUFFER_SEQUENCE), 1);
 	KUNIT_EXPECT_EQ(test, read_u16(buffer, BUFFER_FLAG), 0x20);
 	session_stop(test);
-	next = session_buffer(TEST_CPU, 1);
+	next = get_session_buffer(TEST_CPU, 1);
 	KUNIT_EXPECT_EQ(test, read_u64(next, BUFFER_SEQUENCE), 2);
 	KUNIT_EXPECT_EQ(test, read_u32(next, BUFFER_SAVED_OFFSET), 0x48 + 0x50);
-	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), EVENTS_PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, count_session_events(TEST_HOOK_ID), EVENTS_PER_BUFFER + 1);
 }
 
 static void event_of_remaining_size_fits_in_buffer(struct kunit *test)
@@ -180,8 +180,8 @@ static void event_of_remaining_size_fits_in_buffer(struct kunit *test)
 	/* The remaining 0x18 bytes hold a header and 8 bytes. */
 	log_bytes(8);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
-	KUNIT_EXPECT_EQ(test, read_u32(session_buffer(TEST_CPU, 0), BUFFER_SAVED_OFFSET),
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
+	KUNIT_EXPECT_EQ(test, read_u32(get_session_buffer(TEST_CPU, 0), BUFFER_SAVED_OFFSET),
 			SESSION_BUFFER_SIZE);
 }
 
@@ -195,19 +195,19 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 	session_start(test, 0, SESSION_BUFFER_SIZE, 2);
 	for (i = 0; i < 2 * EVENTS_PER_BUFFER; i++)
 		log_bytes(FILLING_EVENT_LENGTH);
-	KUNIT_EXPECT_EQ(test, counts()->lost, 0);
+	KUNIT_EXPECT_EQ(test, buffer_cpu()->lost, 0);
 	for (i = 0; i < 7; i++)
 		log_bytes(FILLING_EVENT_LENGTH);
 	log_bytes(8);
 	session_stop(test);
 
-	KUNIT_EXPECT_EQ(test, counts()->generated, 2 * EVENTS_PER_BUFFER + 8);
-	KUNIT_EXPECT_EQ(test, counts()->written, 2 * EVENTS_PER_BUFFER + 1);
-	KUNIT_EXPECT_EQ(test, counts()->lost, 7);
-	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), 2 * EVENTS_PER_BUFFER + 1);
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 2);
-	KUNIT_EXPECT_EQ(test, read_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
-	last = session_buffer(TEST_CPU, 1);
+	KUNIT_EXPECT_EQ(test, buffer_cpu()->generated, 2 * EVENTS_PER_BUFFER + 8);
+	KUNIT_EXPECT_EQ(test, buffer_cpu()->written, 2 * EVENTS_PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, buffer_cpu()->lost, 7);
+	KUNIT_EXPECT_EQ(test, count_session_events(TEST_HOOK_ID), 2 * EVENTS_PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 2);
+	KUNIT_EXPECT_EQ(test, read_u16(get_session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
+	last = get_session_buffer(TEST_CPU, 1);
 	KUNIT_EXPECT_EQ(test, read_u16(last, BUFFER_FLAG) & 0x02, 0x02);
 
 	header = etw_make_header_buffer(SESSION->run, &size);
@@ -225,13 +225,13 @@ static void flush_of_partly_filled_buffer_finishes_it(struct kunit *test)
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	log_bytes(8);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 	log_bytes(8);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 2);
-	KUNIT_EXPECT_EQ(test, read_u64(session_buffer(TEST_CPU, 1), BUFFER_SEQUENCE), 2);
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 2);
+	KUNIT_EXPECT_EQ(test, read_u64(get_session_buffer(TEST_CPU, 1), BUFFER_SEQUENCE), 2);
 }
 
 static void last_buffer_of_file_marked(struct kunit *test)
@@ -243,8 +243,8 @@ static void last_buffer_of_file_marked(struct kunit *test)
 	session_stop(test);
 	cpu = etw_find_last_file_cpu(SESSION->run);
 	if (cpu != TEST_CPU)
-		KUNIT_EXPECT_EQ(test, read_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
-	KUNIT_EXPECT_EQ(test, read_u16(session_buffer(cpu, session_finished_buffers(cpu) - 1),
+		KUNIT_EXPECT_EQ(test, read_u16(get_session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
+	KUNIT_EXPECT_EQ(test, read_u16(get_session_buffer(cpu, count_finished_buffers(cpu) - 1),
 				       BUFFER_FLAG), 0x21);
 }
 
@@ -257,7 +257,7 @@ static void time_stamps_in_buffer_monotonic(struct kunit *test)
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_bytes(8);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++) {
-		u64 now = read_u64(session_event(i, TEST_HOOK_ID), EVENT_TIME);
+		u64 now = read_u64(get_session_event(i, TEST_HOOK_ID), EVENT_TIME);
 
 		KUNIT_EXPECT_GE(test, now, last);
 		last = now;
@@ -350,44 +350,44 @@ static void restarted_session_buffers_and_counts_reset(struct kunit *test)
 	log_bytes(8);
 	session_stop(test);
 	session_start(test, 0, 2 * SESSION_BUFFER_SIZE, 2);
-	KUNIT_EXPECT_EQ(test, counts()->generated, 0);
-	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 0);
+	KUNIT_EXPECT_EQ(test, buffer_cpu()->generated, 0);
+	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 0);
 	log_bytes(8);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, read_u64(session_buffer(TEST_CPU, 0), BUFFER_SEQUENCE), 1);
-	KUNIT_EXPECT_EQ(test, read_u32(session_buffer(TEST_CPU, 0), BUFFER_SIZE),
+	KUNIT_EXPECT_EQ(test, read_u64(get_session_buffer(TEST_CPU, 0), BUFFER_SEQUENCE), 1);
+	KUNIT_EXPECT_EQ(test, read_u32(get_session_buffer(TEST_CPU, 0), BUFFER_SIZE),
 			2 * SESSION_BUFFER_SIZE);
 }
 
 static void buffer_sizes_out_of_range_refused(struct kunit *test)
 {
-	static const u32 sizes[] = { 0, 1, 4095, 4097, 6144, 1048577, 2097152, U32_MAX };
-	static const u32 numbers[] = { 0, 1, 1025, U32_MAX };
+	static const u32 buffer_sizes[] = { 0, 1, 4095, 4097, 6144, 1048577, 2097152, U32_MAX };
+	static const u32 buffer_counts[] = { 0, 1, 1025, U32_MAX };
 	size_t i;
 
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(SESSION, SESSION_BUFFER_SIZE), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(SESSION, 4), 0);
-	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, sizes[i]), -EINVAL);
-	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, numbers[i]), -EINVAL);
+	for (i = 0; i < ARRAY_SIZE(buffer_sizes); i++)
+		KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, buffer_sizes[i]), -EINVAL);
+	for (i = 0; i < ARRAY_SIZE(buffer_counts); i++)
+		KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, buffer_counts[i]), -EINVAL);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffer_size, SESSION_BUFFER_SIZE);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4);
 }
 
-static struct perfinfo_groupmask mask_at(u32 word1, u32 word0)
+static struct perfinfo_groupmask mask_of_words(u32 word1, u32 word0)
 {
 	return (struct perfinfo_groupmask) { .masks = { word0, word1 } };
 }
 
-static int parse(const char *text, struct perfinfo_groupmask *mask)
+static int parse_and_apply(const char *text, struct perfinfo_groupmask *mask)
 {
 	struct etw_group_mask_change change;
-	char copy[80];
+	char text_copy[80];
 	int err;
 
-	strscpy(copy, text, sizeof(copy));
-	err = etw_group_change_parse(copy, &change);
+	strscpy(text_copy, text, sizeof(text_copy));
+	err = etw_group_change_parse(text_copy, &change);
 	if (!err)
 		etw_group_change_apply(&change, mask);
 	return err;
@@ -429,14 +429,14 @@ static void group_mask_changed_by_name_and_number(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(changes); i++) {
-		expected = mask_at(changes[i].word1, changes[i].word0);
-		KUNIT_EXPECT_EQ_MSG(test, parse(changes[i].text, &mask), 0, "'%s'",
+		expected = mask_of_words(changes[i].word1, changes[i].word0);
+		KUNIT_EXPECT_EQ_MSG(test, parse_and_apply(changes[i].text, &mask), 0, "'%s'",
 				    changes[i].text);
 		KUNIT_EXPECT_MEMEQ_MSG(test, &mask, &expected, sizeof(mask), "'%s'",
 				       changes[i].text);
 	}
 	for (i = 0; i < ARRAY_SIZE(wrong); i++)
-		KUNIT_EXPECT_EQ_MSG(test, parse(wrong[i], &mask), -EINVAL,
+		KUNIT_EXPECT_EQ_MSG(test, parse_and_apply(wrong[i], &mask), -EINVAL,
 				    "'%s'", wrong[i]);
 	KUNIT_EXPECT_MEMEQ(test, &mask, &expected, sizeof(mask));
 }

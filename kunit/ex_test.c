@@ -67,21 +67,21 @@ static void at_dpc_level_irql_unchanged(struct kunit *test)
 
 static void failed_try_changes_nothing(struct kunit *test)
 {
-	static const u32 not_shared[] = { OWNER, WAITER, OWNER | WAITER, WAITER | 3 };
-	static const u32 not_exclusive[] = { OWNER, WAITER, 1, WAITER | 1, 5 };
+	static const u32 words_not_shared[] = { OWNER, WAITER, OWNER | WAITER, WAITER | 3 };
+	static const u32 words_not_exclusive[] = { OWNER, WAITER, 1, WAITER | 1, 5 };
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(not_shared); i++) {
-		atomic_set(&lock.value, not_shared[i]);
+	for (i = 0; i < ARRAY_SIZE(words_not_shared); i++) {
+		atomic_set(&lock.value, words_not_shared[i]);
 		KUNIT_EXPECT_FALSE(test, ex_try_acquire_spin_lock_shared_at_dpc_level(&lock));
-		KUNIT_EXPECT_EQ(test, word(), not_shared[i]);
+		KUNIT_EXPECT_EQ(test, word(), words_not_shared[i]);
 	}
-	for (i = 0; i < ARRAY_SIZE(not_exclusive); i++) {
-		atomic_set(&lock.value, not_exclusive[i]);
+	for (i = 0; i < ARRAY_SIZE(words_not_exclusive); i++) {
+		atomic_set(&lock.value, words_not_exclusive[i]);
 		KUNIT_EXPECT_FALSE(test,
 				   ex_try_acquire_spin_lock_exclusive_at_dpc_level(&lock));
-		KUNIT_EXPECT_EQ(test, word(), not_exclusive[i]);
+		KUNIT_EXPECT_EQ(test, word(), words_not_exclusive[i]);
 	}
 	atomic_set(&lock.value, 2);
 	KUNIT_EXPECT_TRUE(test, ex_try_acquire_spin_lock_shared_at_dpc_level(&lock));

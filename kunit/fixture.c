@@ -74,7 +74,7 @@ void test_sleep(unsigned int ms)
 	} while (current->nvcsw == switches || time_on_cpu > ms * (u64)NSEC_PER_MSEC / 2);
 }
 
-static int test_thread_main(void *data)
+static int run_test_thread(void *data)
 {
 	struct test_thread *thread = data;
 	int err = thread->run(thread->data);
@@ -96,7 +96,7 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 	thread->run = run;
 	thread->data = data;
 	init_completion(&thread->done);
-	thread->task = kthread_create(test_thread_main, thread, "ntklog_kunit/%u", cpu);
+	thread->task = kthread_create(run_test_thread, thread, "ntklog_kunit/%u", cpu);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread->task));
 	kthread_bind(thread->task, cpu);
 	wake_up_process(thread->task);
@@ -133,7 +133,7 @@ struct test_timer {
 	void *data;
 };
 
-static enum hrtimer_restart test_timer_run(struct hrtimer *timer)
+static enum hrtimer_restart run_test_timer(struct hrtimer *timer)
 {
 	struct test_timer *test_timer = container_of(timer, struct test_timer, timer);
 
@@ -149,7 +149,7 @@ static void test_run_in_timer(void (*run)(void *data), void *data,
 
 	init_completion(&timer.done);
 	hrtimer_init_on_stack(&timer.timer, CLOCK_MONOTONIC, mode);
-	timer.timer.function = test_timer_run;
+	timer.timer.function = run_test_timer;
 	hrtimer_start(&timer.timer, ns_to_ktime(NSEC_PER_MSEC), mode);
 	wait_for_completion(&timer.done);
 	hrtimer_cancel(&timer.timer);
@@ -203,7 +203,7 @@ void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 	struct etw_group_mask_change change = { .replaces_mask = true };
 
 	if (group)
-		change.set.masks[group >> 29] = group & 0x1FFFFFFF;
+		change.groups_to_set.masks[group >> 29] = group & 0x1FFFFFFF;
 	etw_change_group_mask(session, &change);
 	/* A flush by the timer would finish buffers at random times. */
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);
@@ -230,24 +230,24 @@ void disable_preemption_with_etw_mutex_free(void)
 }
 
 /* Return the bytes of a buffer of the CPU. @index: order of the first use of the buffers, from 0 */
-const u8 *session_buffer(unsigned int cpu, unsigned int index)
+const u8 *get_session_buffer(unsigned int cpu, unsigned int index)
 {
-	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(etw_sessions[0].run, cpu);
 
 	return (u8 *)buf->start + index * buf->chan->subbuf_size;
 }
 
-unsigned int session_finished_buffers(unsigned int cpu)
+unsigned int count_finished_buffers(unsigned int cpu)
 {
-	return etw_run_buffer(etw_sessions[0].run, cpu)->subbufs_produced;
+	return etw_get_buffer_of_cpu(etw_sessions[0].run, cpu)->subbufs_produced;
 }
 
-static size_t buffer_end(unsigned int cpu, unsigned int index)
+static size_t get_buffer_end(unsigned int cpu, unsigned int index)
 {
-	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(etw_sessions[0].run, cpu);
 
 	if (index < buf->subbufs_produced)
-		return read_u32(session_buffer(cpu, index), BUFFER_SAVED_OFFSET);
+		return read_u32(get_session_buffer(cpu, index), BUFFER_SAVED_OFFSET);
 	return buf->offset;
 }
 
@@ -255,17 +255,17 @@ static size_t buffer_end(unsigned int cpu, unsigned int index)
  * Return the event with this index among the events with @hook_id in all buffers of TEST_CPU, in
  * the order of writing; NULL if there are fewer. The caller must not let buffers be reused.
  */
-const u8 *session_event(unsigned int index, u16 hook_id)
+const u8 *get_session_event(unsigned int index, u16 hook_id)
 {
 	unsigned int buffer;
 
-	for (buffer = 0; buffer <= session_finished_buffers(TEST_CPU); buffer++) {
-		const u8 *bytes = session_buffer(TEST_CPU, buffer);
+	for (buffer = 0; buffer <= count_finished_buffers(TEST_CPU); buffer++) {
+		const u8 *bytes = get_session_buffer(TEST_CPU, buffer);
 		size_t end, position;
 
-		if (buffer >= etw_run_buffer(etw_sessions[0].run, TEST_CPU)->chan->n_subbufs)
+		if (buffer >= etw_get_buffer_of_cpu(etw_sessions[0].run, TEST_CPU)->chan->n_subbufs)
 			break;
-		end = buffer_end(TEST_CPU, buffer);
+		end = get_buffer_end(TEST_CPU, buffer);
 		for (position = BUFFER_EVENTS; position < end;
 		     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8))
 			if (read_u16(bytes + position, EVENT_HOOK_ID) == hook_id && !index--)
@@ -274,11 +274,11 @@ const u8 *session_event(unsigned int index, u16 hook_id)
 	return NULL;
 }
 
-unsigned int session_event_count(u16 hook_id)
+unsigned int count_session_events(u16 hook_id)
 {
 	unsigned int count = 0;
 
-	while (session_event(count, hook_id))
+	while (get_session_event(count, hook_id))
 		count++;
 	return count;
 }

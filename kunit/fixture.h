@@ -83,9 +83,9 @@ u64 read_little_endian(const u8 *bytes, size_t offset, size_t size);
 void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers);
 void session_stop(struct kunit *test);
 void disable_preemption_with_etw_mutex_free(void);
-const u8 *session_buffer(unsigned int cpu, unsigned int index);
-unsigned int session_finished_buffers(unsigned int cpu);
-const u8 *session_event(unsigned int index, u16 hook_id);
-unsigned int session_event_count(u16 hook_id);
+const u8 *get_session_buffer(unsigned int cpu, unsigned int index);
+unsigned int count_finished_buffers(unsigned int cpu);
+const u8 *get_session_event(unsigned int index, u16 hook_id);
+unsigned int count_session_events(u16 hook_id);
 
 #endif /* _NTKLOG_KUNIT_FIXTURE_H */

@@ -47,15 +47,15 @@ struct role {
 	struct completion may_end;
 };
 
-static struct role holds, waits;
+static struct role holder_role, waiter_role;
 
-static int play(void *data)
+static int play_role(void *data)
 {
 	struct role *role = data;
 
-	role->start = ntklog_cycles();
+	role->start = ntklog_read_cycles();
 	role->act();
-	role->end = ntklog_cycles();
+	role->end = ntklog_read_cycles();
 	complete(&role->hooks_called);
 	wait_for_completion(&role->may_end);
 	return 0;
@@ -87,7 +87,7 @@ static void begin_role(struct kunit *test, struct test_thread *thread, struct ro
 	init_completion(&role->hooks_called);
 	init_completion(&role->may_end);
 	role->act = act;
-	test_thread_start(test, thread, TEST_CPU + 1, play, role);
+	test_thread_start(test, thread, TEST_CPU + 1, play_role, role);
 	wait_for_completion(&role->hooks_called);
 	do {
 		msleep(20);
@@ -101,21 +101,21 @@ static void end_role(struct test_thread *thread, struct role *role)
 }
 
 /* A holder of three locks, a task that waits for one of them, and a lock of the test itself. */
-static void begin_holds(struct kunit *test)
+static void begin_roles(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(SEMAPHORE)), 0);
-	begin_role(test, &holder, &holds, hold_three_locks);
-	begin_role(test, &waiter, &waits, wait_for_mutex);
+	begin_role(test, &holder, &holder_role, hold_three_locks);
+	begin_role(test, &waiter, &waiter_role, wait_for_mutex);
 	ntklog_track_sleeping_acquire_slow(&rwsem, _THIS_IP_, NTKLOG_SLEEPING_CLASS(RWSEM) |
 							      NTKLOG_SLEEPING_SHARED);
 }
 
-static void end_holds(void)
+static void end_roles(void)
 {
-	end_role(&waiter, &waits);
-	end_role(&holder, &holds);
+	end_role(&waiter, &waiter_role);
+	end_role(&holder, &holder_role);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(SEMAPHORE));
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
@@ -138,7 +138,7 @@ static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u
 	KUNIT_EXPECT_NE(test, read_u64(event, CALLER), 0ull);
 	KUNIT_EXPECT_GT(test, read_u64(event, BLOCKED), 0ull);
 	KUNIT_EXPECT_LE(test, read_u64(event, READY) + read_u64(event, BLOCKED),
-			ntklog_cycles() - role->start);
+			ntklog_read_cycles() - role->start);
 	KUNIT_EXPECT_EQ(test, read_u32(event, RESERVED), 0u);
 }
 
@@ -155,17 +155,17 @@ static void expect_list(struct kunit *test, const u8 *const *events)
 	KUNIT_EXPECT_EQ(test, read_u32(events[0], ACTION), 0u);
 	KUNIT_EXPECT_EQ(test, read_u64(events[0], LOCK), 0ull);
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_GE(test, read_u64(events[i], LIST_TIME), waits.end);
+		KUNIT_EXPECT_GE(test, read_u64(events[i], LIST_TIME), waiter_role.end);
 		KUNIT_EXPECT_EQ(test, read_u64(events[i], LIST_TIME),
 				read_u64(events[0], LIST_TIME));
 	}
-	expect_lock(test, held[0], &mutex, 0x80010021, holder.task, &holds);
+	expect_lock(test, held[0], &mutex, 0x80010021, holder.task, &holder_role);
 	KUNIT_EXPECT_NE(test, read_u64(held[0], WAIT_TIME), 0ull);
 	KUNIT_EXPECT_EQ(test, read_u32(held[0], CONTENTIONS), 1u);
-	expect_lock(test, held[1], &rwsem, 0x80020041, holder.task, &holds);
+	expect_lock(test, held[1], &rwsem, 0x80020041, holder.task, &holder_role);
 	KUNIT_EXPECT_EQ(test, read_u64(held[1], WAIT_TIME), 0ull);
 	KUNIT_EXPECT_EQ(test, read_u32(held[1], CONTENTIONS), 0u);
-	expect_lock(test, wait, &mutex, 0x80010024, waiter.task, &waits);
+	expect_lock(test, wait, &mutex, 0x80010024, waiter.task, &waiter_role);
 }
 
 static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *test)
@@ -174,29 +174,29 @@ static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *te
 	unsigned int i;
 
 	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
-	begin_holds(test);
+	begin_roles(test);
 	observe_mutexes_and_rwsems(&etw_sessions[0]);
 	session_stop(test);
-	KUNIT_ASSERT_EQ(test, session_event_count(OPEN_HOLD), 4u);
+	KUNIT_ASSERT_EQ(test, count_session_events(OPEN_HOLD), 4u);
 	for (i = 0; i < 4; i++)
-		events[i] = session_event(i, OPEN_HOLD);
+		events[i] = get_session_event(i, OPEN_HOLD);
 	expect_list(test, events);
-	end_holds();
+	end_roles();
 }
 
 static void session_without_sleeping_locks_lists_none(struct kunit *test)
 {
 	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
-	begin_holds(test);
+	begin_roles(test);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, session_event_count(OPEN_HOLD), 0u);
-	end_holds();
+	KUNIT_EXPECT_EQ(test, count_session_events(OPEN_HOLD), 0u);
+	end_roles();
 }
 
 static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **events,
 				     unsigned int count)
 {
-	unsigned int found = 0;
+	unsigned int found_count = 0;
 	size_t buffer, position;
 
 	for (buffer = SESSION_BUFFER_SIZE; buffer < size; buffer += SESSION_BUFFER_SIZE) {
@@ -206,34 +206,34 @@ static unsigned int find_in_snapshot(const u8 *file, size_t size, const u8 **eve
 		     position += ALIGN(read_u16(bytes + position, EVENT_SIZE), 8)) {
 			if (read_u16(bytes + position, EVENT_HOOK_ID) != OPEN_HOLD)
 				continue;
-			if (found < count)
-				events[found] = bytes + position;
-			found++;
+			if (found_count < count)
+				events[found_count] = bytes + position;
+			found_count++;
 		}
 	}
-	return found;
+	return found_count;
 }
 
 static void snapshot_of_started_session_has_list(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
 	const u8 *events[4];
-	unsigned int found;
+	unsigned int found_count;
 	size_t size;
 	u8 *file;
 
 	start_session_by_id(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
-	begin_holds(test);
+	begin_roles(test);
 	observe_mutexes_and_rwsems(session);
 	file = etw_make_snapshot(session, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	found = find_in_snapshot(file, size, events, ARRAY_SIZE(events));
-	KUNIT_EXPECT_EQ(test, found, 4u);
-	if (found == 4)
+	found_count = find_in_snapshot(file, size, events, ARRAY_SIZE(events));
+	KUNIT_EXPECT_EQ(test, found_count, 4u);
+	if (found_count == 4)
 		expect_list(test, events);
 	kvfree(file);
 	stop_session_by_id(test, 2);
-	end_holds();
+	end_roles();
 }
 
 static struct kunit_case held_locks_cases[] = {

@@ -59,25 +59,25 @@ static void record_lock(const void *lock)
 
 static void read_new_notes(struct kunit *test)
 {
-	unsigned long user = kunit_vm_mmap(test, NULL, 0, TEXT_SIZE, PROT_READ | PROT_WRITE,
-					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
-	ssize_t done;
+	unsigned long address = kunit_vm_mmap(test, NULL, 0, TEXT_SIZE, PROT_READ | PROT_WRITE,
+						   MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	ssize_t copied_length;
 
-	KUNIT_ASSERT_TRUE(test, user && user < TASK_SIZE);
-	done = ntklog_read_identities(reader, (char __user *)user, TEXT_SIZE - 1);
-	KUNIT_ASSERT_GE(test, done, 0);
-	KUNIT_ASSERT_EQ(test, copy_from_user(text, (char __user *)user, done), 0);
-	text[done] = '\0';
-	if (done)
-		KUNIT_ASSERT_EQ(test, ntklog_read_identities(reader, (char __user *)user, 1), 0);
+	KUNIT_ASSERT_TRUE(test, address && address < TASK_SIZE);
+	copied_length = ntklog_read_identities(reader, (char __user *)address, TEXT_SIZE - 1);
+	KUNIT_ASSERT_GE(test, copied_length, 0);
+	KUNIT_ASSERT_EQ(test, copy_from_user(text, (char __user *)address, copied_length), 0);
+	text[copied_length] = '\0';
+	if (copied_length)
+		KUNIT_ASSERT_EQ(test, ntklog_read_identities(reader, (char __user *)address, 1), 0);
 }
 
 static const char *line_of(const void *lock)
 {
-	char begin[32];
+	char line_begin[32];
 
-	snprintf(begin, sizeof(begin), "0x%lx ", (unsigned long)lock);
-	return strstr(text, begin);
+	snprintf(line_begin, sizeof(line_begin), "0x%lx ", (unsigned long)lock);
+	return strstr(text, line_begin);
 }
 
 static void slab_object_cache_and_offset_reported_once(struct kunit *test)
@@ -89,7 +89,7 @@ static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 	const char *line;
 	char name[32];
 	void *object;
-	int fields;
+	int field_count;
 
 	KUNIT_ASSERT_NOT_NULL(test, cache);
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
@@ -101,9 +101,9 @@ static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 		line = line_of(object + LOCK_OFFSET);
 		KUNIT_EXPECT_NOT_NULL(test, line);
 		if (line) {
-			fields = sscanf(line, "0x%*x %u %llu slab 0x%*x %u %u %u %31s", &kind,
-					&time, &offset, &size, &object_size, name);
-			KUNIT_EXPECT_EQ(test, fields, 6);
+			field_count = sscanf(line, "0x%*x %u %llu slab 0x%*x %u %u %u %31s", &kind,
+					     &time, &offset, &size, &object_size, name);
+			KUNIT_EXPECT_EQ(test, field_count, 6);
 			KUNIT_EXPECT_EQ(test, kind, NTKLOG_IDENTITY_SPIN);
 			KUNIT_EXPECT_STREQ(test, name, CACHE_NAME);
 			KUNIT_EXPECT_EQ(test, object_size, OBJECT_SIZE);
@@ -178,29 +178,30 @@ static void same_address_other_kind_reported_again(struct kunit *test)
 
 static void records_of_full_set_replaced_and_counted(struct kunit *test)
 {
-	const unsigned int bits = 16, count = 50;
-	unsigned int missed = 0, replaced = 0, lines = 0, i;
+	const unsigned int hash_bits = 16, count = 50;
+	unsigned int missed_count = 0, replaced_count = 0, line_count = 0, i;
 	unsigned long address = 0x10000;
 	const char *position;
-	int fields;
+	int field_count;
 
 	for (i = 0; i < count; i++) {
-		while (hash_64(address, bits) != 1)
+		while (hash_64(address, hash_bits) != 1)
 			address += sizeof(long);
 		record_lock((void *)address);
 		address += sizeof(long);
 	}
 	read_new_notes(test);
 	for (position = text; *position; position = strchr(position, '\n') + 1) {
-		lines += position[0] == '0';
+		line_count += position[0] == '0';
 		if (position[0] != 'm')
 			continue;
-		fields = sscanf(position, "missed %u replaced %u", &missed, &replaced);
-		KUNIT_EXPECT_EQ(test, fields, 2);
+		field_count = sscanf(position, "missed %u replaced %u", &missed_count,
+				     &replaced_count);
+		KUNIT_EXPECT_EQ(test, field_count, 2);
 	}
-	KUNIT_EXPECT_EQ(test, missed, 0);
-	KUNIT_EXPECT_GT(test, replaced, 0);
-	KUNIT_EXPECT_EQ(test, lines + replaced, count);
+	KUNIT_EXPECT_EQ(test, missed_count, 0);
+	KUNIT_EXPECT_GT(test, replaced_count, 0);
+	KUNIT_EXPECT_EQ(test, line_count + replaced_count, count);
 	read_new_notes(test);
 	KUNIT_EXPECT_STREQ(test, text, "");
 }

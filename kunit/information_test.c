@@ -28,12 +28,12 @@ static const struct kind {
 #define for_each_kind(kind) \
 	for (kind = kinds; kind < kinds + ARRAY_SIZE(kinds); kind++)
 
-static unsigned int words(const struct kind *kind)
+static unsigned int count_words(const struct kind *kind)
 {
 	return kind->length / 4;
 }
 
-static void query(struct kunit *test, const struct kind *kind, u32 *words_read)
+static void query_words(struct kunit *test, const struct kind *kind, u32 *words_read)
 {
 	size_t length = 0;
 
@@ -42,19 +42,19 @@ static void query(struct kunit *test, const struct kind *kind, u32 *words_read)
 	KUNIT_ASSERT_EQ(test, length, kind->length);
 }
 
-static u32 set(const struct kind *kind, const u32 *words_to_set, size_t length)
+static u32 set_words(const struct kind *kind, const u32 *words_to_set, size_t length)
 {
 	return ntklog_set_information(kind->information, words_to_set, length);
 }
 
-/* Fill @words_to_set with permitted values; another @more gives other values. */
-static void fill(const struct kind *kind, u32 *words_to_set, u32 more)
+/* Fill @words_to_set with permitted values; another @increment gives other values. */
+static void fill_words(const struct kind *kind, u32 *words_to_set, u32 increment)
 {
 	unsigned int i;
 
 	words_to_set[0] = kind->class;
-	for (i = 1; i < words(kind); i++)
-		words_to_set[i] = kind->minimum[i - 1] + more + i;
+	for (i = 1; i < count_words(kind); i++)
+		words_to_set[i] = kind->minimum[i - 1] + increment + i;
 }
 
 static void structure_set_query_returns_it(struct kunit *test)
@@ -63,9 +63,9 @@ static void structure_set_query_returns_it(struct kunit *test)
 	u32 words_to_set[5], words_read[5];
 
 	for_each_kind(kind) {
-		fill(kind, words_to_set, 5);
-		KUNIT_EXPECT_EQ(test, set(kind, words_to_set, kind->length), 0u);
-		query(test, kind, words_read);
+		fill_words(kind, words_to_set, 5);
+		KUNIT_EXPECT_EQ(test, set_words(kind, words_to_set, kind->length), 0u);
+		query_words(test, kind, words_read);
 		KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, kind->length);
 	}
 }
@@ -76,9 +76,9 @@ static void older_version_set_other_words_kept(struct kunit *test)
 	const struct kind *kind = &kinds[0];
 	size_t length = 0;
 
-	query(test, kind, before);
-	fill(kind, words_to_set, 9);
-	KUNIT_EXPECT_EQ(test, set(kind, words_to_set, 0x10), 0u);
+	query_words(test, kind, before);
+	fill_words(kind, words_to_set, 9);
+	KUNIT_EXPECT_EQ(test, set_words(kind, words_to_set, 0x10), 0u);
 	words_read[4] = 0xEEEEEEEE;
 	KUNIT_EXPECT_EQ(test,
 			ntklog_query_information(kind->information, words_read, 0x10, &length),
@@ -86,7 +86,7 @@ static void older_version_set_other_words_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, length, 0x10);
 	KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, 0x10);
 	KUNIT_EXPECT_EQ(test, words_read[4], 0xEEEEEEEE);
-	query(test, kind, words_read);
+	query_words(test, kind, words_read);
 	KUNIT_EXPECT_EQ(test, words_read[4], before[4]);
 }
 
@@ -97,19 +97,19 @@ static void wrong_length_mismatch_returned(struct kunit *test)
 	size_t length, returned;
 
 	for_each_kind(kind) {
-		query(test, kind, before);
-		fill(kind, words_to_set, 3);
+		query_words(test, kind, before);
+		fill_words(kind, words_to_set, 3);
 		for (length = 0; length <= 0x40; length++) {
 			if (length == kind->length || length == kind->v1_length)
 				continue;
-			KUNIT_EXPECT_EQ_MSG(test, set(kind, words_to_set, length), 0xC0000004u,
-					    "%s, %zu bytes", kind->name, length);
+			KUNIT_EXPECT_EQ_MSG(test, set_words(kind, words_to_set, length),
+					    0xC0000004u, "%s, %zu bytes", kind->name, length);
 			KUNIT_EXPECT_EQ_MSG(test, ntklog_query_information(kind->information,
 									   words_read, length,
 									   &returned),
 					    0xC0000004u, "%s, %zu bytes", kind->name, length);
 		}
-		query(test, kind, words_read);
+		query_words(test, kind, words_read);
 		KUNIT_EXPECT_MEMEQ(test, words_read, before, kind->length);
 	}
 }
@@ -121,17 +121,18 @@ static void value_out_of_range_refused_all_kept(struct kunit *test)
 	unsigned int i;
 
 	for_each_kind(kind) {
-		query(test, kind, before);
-		for (i = 1; i < words(kind); i++) {
-			fill(kind, words_to_set, 7);
+		query_words(test, kind, before);
+		for (i = 1; i < count_words(kind); i++) {
+			fill_words(kind, words_to_set, 7);
 			words_to_set[i] = kind->minimum[i - 1] - 1;
-			KUNIT_EXPECT_EQ_MSG(test, set(kind, words_to_set, kind->length),
+			KUNIT_EXPECT_EQ_MSG(test, set_words(kind, words_to_set, kind->length),
 					    0xC000000Du, "%s, word %u", kind->name, i);
 			/* Version 1 does not have the last word. */
 			if (i < kind->v1_length / 4)
-				KUNIT_EXPECT_EQ_MSG(test, set(kind, words_to_set, kind->v1_length),
+				KUNIT_EXPECT_EQ_MSG(test,
+						    set_words(kind, words_to_set, kind->v1_length),
 						    0xC000000Du, "%s, word %u", kind->name, i);
-			query(test, kind, words_read);
+			query_words(test, kind, words_read);
 			KUNIT_EXPECT_MEMEQ(test, words_read, before, kind->length);
 		}
 	}
@@ -145,12 +146,12 @@ static void values_at_limits_accepted(struct kunit *test)
 	for_each_kind(kind) {
 		memset(words_to_set, 0xFF, sizeof(words_to_set));
 		words_to_set[0] = kind->class;
-		KUNIT_EXPECT_EQ(test, set(kind, words_to_set, kind->length), 0u);
-		query(test, kind, words_read);
+		KUNIT_EXPECT_EQ(test, set_words(kind, words_to_set, kind->length), 0u);
+		query_words(test, kind, words_read);
 		KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, kind->length);
 		memcpy(words_to_set + 1, kind->minimum, kind->length - 4);
-		KUNIT_EXPECT_EQ(test, set(kind, words_to_set, kind->length), 0u);
-		query(test, kind, words_read);
+		KUNIT_EXPECT_EQ(test, set_words(kind, words_to_set, kind->length), 0u);
+		query_words(test, kind, words_read);
 		KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, kind->length);
 	}
 }
@@ -162,13 +163,13 @@ static void value_0_accepted_by_hold_threshold_only(struct kunit *test)
 	static const u32 refused_values[] = { 1, 2, 999999 };
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, set(&kinds[0], words_to_set, 0x14), 0u);
+	KUNIT_EXPECT_EQ(test, set_words(&kinds[0], words_to_set, 0x14), 0u);
 	for (i = 0; i < ARRAY_SIZE(refused_values); i++) {
 		words_to_set[4] = refused_values[i];
-		KUNIT_EXPECT_EQ(test, set(&kinds[0], words_to_set, 0x14), 0xC000000Du);
+		KUNIT_EXPECT_EQ(test, set_words(&kinds[0], words_to_set, 0x14), 0xC000000Du);
 	}
 	words_to_set[4] = 0;
-	query(test, &kinds[0], words_read);
+	query_words(test, &kinds[0], words_read);
 	KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, 0x14);
 }
 
@@ -178,11 +179,11 @@ static void unknown_class_not_implemented(struct kunit *test)
 	const struct kind *kind;
 
 	for_each_kind(kind) {
-		query(test, kind, before);
-		fill(kind, words_to_set, 2);
+		query_words(test, kind, before);
+		fill_words(kind, words_to_set, 2);
 		words_to_set[0] = kind->class == 5 ? 7 : 5;
-		KUNIT_EXPECT_EQ(test, set(kind, words_to_set, kind->length), 0xC0000002u);
-		query(test, kind, words_read);
+		KUNIT_EXPECT_EQ(test, set_words(kind, words_to_set, kind->length), 0xC0000002u);
+		query_words(test, kind, words_read);
 		KUNIT_EXPECT_MEMEQ(test, words_read, before, kind->length);
 	}
 }
@@ -196,7 +197,7 @@ static int set_parameters_when_killed(void *data)
 	send_sig(SIGKILL, current, 0);
 	parameter_status = ntklog_set_parameter(&ntklog_spin_lock_information.parameters[0],
 						words_to_set[1]);
-	status = set(&kinds[0], words_to_set, kinds[0].length);
+	status = set_words(&kinds[0], words_to_set, kinds[0].length);
 	flush_signals(current);
 	return parameter_status == 0xC000004B && status == 0xC000004B ? 0 : -EINVAL;
 }
@@ -207,13 +208,13 @@ static void killed_task_terminating_returned(struct kunit *test)
 	u32 words_to_set[5], before[5], words_read[5];
 	struct test_thread thread;
 
-	query(test, &kinds[0], before);
-	fill(&kinds[0], words_to_set, 11);
+	query_words(test, &kinds[0], before);
+	fill_words(&kinds[0], words_to_set, 11);
 	mutex_lock(&etw_mutex);
 	test_thread_start(test, &thread, TEST_CPU, set_parameters_when_killed, words_to_set);
 	KUNIT_EXPECT_EQ(test, test_thread_result(&thread), 0);
 	mutex_unlock(&etw_mutex);
-	query(test, &kinds[0], words_read);
+	query_words(test, &kinds[0], words_read);
 	KUNIT_EXPECT_MEMEQ(test, words_read, before, kinds[0].length);
 }
 

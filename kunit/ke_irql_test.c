@@ -67,7 +67,7 @@ static void softirqs_disabled_by_linux_irql_dispatch(struct kunit *test)
 
 /* I2: IRQL of interrupts. */
 
-static void note_irql(void *data)
+static void record_irqls(void *data)
 {
 	u8 *irql = data;
 
@@ -82,13 +82,13 @@ static void interrupt_context_irql_reported(struct kunit *test)
 {
 	u8 irql[4];
 
-	test_run_in_hardirq(note_irql, irql);
+	test_run_in_hardirq(record_irqls, irql);
 	KUNIT_EXPECT_GE(test, irql[0], 3);
 	KUNIT_EXPECT_EQ(test, irql[1], irql[0]);
 	KUNIT_EXPECT_EQ(test, irql[2], SYNCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, irql[3], irql[0]);
 
-	test_run_in_softirq(note_irql, irql);
+	test_run_in_softirq(record_irqls, irql);
 	KUNIT_EXPECT_EQ(test, irql[0], DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, irql[1], irql[0]);
 	KUNIT_EXPECT_EQ(test, irql[2], SYNCH_LEVEL);
@@ -96,13 +96,13 @@ static void interrupt_context_irql_reported(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-static bool interrupting_done;
-static u8 interrupting_irql[4];
+static bool interrupt_done;
+static u8 interrupt_irqls[4];
 
-static enum hrtimer_restart interrupting_run(struct hrtimer *timer)
+static enum hrtimer_restart run_interrupt(struct hrtimer *timer)
 {
-	note_irql(interrupting_irql);
-	WRITE_ONCE(interrupting_done, true);
+	record_irqls(interrupt_irqls);
+	WRITE_ONCE(interrupt_done, true);
 	return HRTIMER_NORESTART;
 }
 
@@ -111,14 +111,14 @@ static void interrupt_ends_thread_irql_restored(struct kunit *test)
 	struct hrtimer timer;
 	u8 old_irql;
 
-	WRITE_ONCE(interrupting_done, false);
+	WRITE_ONCE(interrupt_done, false);
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	timer.function = interrupting_run;
+	timer.function = run_interrupt;
 	ke_raise_irql(DISPATCH_LEVEL, &old_irql);
 	hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED_HARD);
-	while (!READ_ONCE(interrupting_done))
+	while (!READ_ONCE(interrupt_done))
 		cpu_relax();
-	KUNIT_EXPECT_EQ(test, interrupting_irql[0], DIRQL_LEVEL);
+	KUNIT_EXPECT_EQ(test, interrupt_irqls[0], DIRQL_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	ke_lower_irql(old_irql);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
@@ -130,7 +130,7 @@ static void interrupt_ends_thread_irql_restored(struct kunit *test)
 
 static bool tasklet_ran;
 
-static void note_tasklet(struct tasklet_struct *tasklet)
+static void record_tasklet_run(struct tasklet_struct *tasklet)
 {
 	WRITE_ONCE(tasklet_ran, true);
 }
@@ -141,7 +141,7 @@ static void dispatch_level_no_softirq_and_no_preemption(struct kunit *test)
 	u8 old_irql;
 
 	WRITE_ONCE(tasklet_ran, false);
-	tasklet_setup(&tasklet, note_tasklet);
+	tasklet_setup(&tasklet, record_tasklet_run);
 	old_irql = ke_raise_irql_to_dpc_level();
 	KUNIT_EXPECT_FALSE(test, preemptible());
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
@@ -160,7 +160,7 @@ static void irql_lowered_pending_softirqs_run(struct kunit *test)
 	u8 old_irql;
 
 	WRITE_ONCE(tasklet_ran, false);
-	tasklet_setup(&tasklet, note_tasklet);
+	tasklet_setup(&tasklet, record_tasklet_run);
 	old_irql = ke_raise_irql_to_synch_level();
 	tasklet_schedule(&tasklet);
 	ke_lower_irql(DISPATCH_LEVEL);
@@ -208,7 +208,7 @@ static void sleep_at_dispatch_level_reported(struct kunit *test)
 
 /* I6: APC_LEVEL belongs to a thread. */
 
-static int note_other_thread(void *data)
+static int record_irql_of_thread(void *data)
 {
 	*(u8 *)data = ke_get_current_irql();
 	return 0;
@@ -221,7 +221,7 @@ static void apc_level_thread_migrated_kept(struct kunit *test)
 
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	KUNIT_EXPECT_TRUE(test, preemptible());
-	test_thread_start(test, &other, TEST_CPU, note_other_thread, &other_irql);
+	test_thread_start(test, &other, TEST_CPU, record_irql_of_thread, &other_irql);
 	test_thread_join(&other);
 	KUNIT_EXPECT_EQ(test, other_irql, PASSIVE_LEVEL);
 	if (num_online_cpus() > 1)
@@ -231,7 +231,7 @@ static void apc_level_thread_migrated_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-static void expect_level(struct kunit *test, u8 irql)
+static void expect_irql(struct kunit *test, u8 irql)
 {
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), irql);
 	KUNIT_EXPECT_EQ(test, irqs_disabled(), irql > DISPATCH_LEVEL);
@@ -246,52 +246,53 @@ static void apc_level_raised_and_lowered_restored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), APC_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), DISPATCH_LEVEL);
 	ke_lower_irql(DISPATCH_LEVEL);
-	expect_level(test, DISPATCH_LEVEL);
+	expect_irql(test, DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), DISPATCH_LEVEL);
 	ke_lower_irql(DISPATCH_LEVEL);
-	expect_level(test, DISPATCH_LEVEL);
+	expect_irql(test, DISPATCH_LEVEL);
 	ke_lower_irql(APC_LEVEL);
-	expect_level(test, APC_LEVEL);
+	expect_irql(test, APC_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), APC_LEVEL);
-	expect_level(test, SYNCH_LEVEL);
+	expect_irql(test, SYNCH_LEVEL);
 	ke_lower_irql(APC_LEVEL);
-	expect_level(test, APC_LEVEL);
+	expect_irql(test, APC_LEVEL);
 	ke_lower_irql(PASSIVE_LEVEL);
-	expect_level(test, PASSIVE_LEVEL);
+	expect_irql(test, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), PASSIVE_LEVEL);
 	ke_lower_irql(PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), PASSIVE_LEVEL);
 	ke_lower_irql(PASSIVE_LEVEL);
-	expect_level(test, PASSIVE_LEVEL);
+	expect_irql(test, PASSIVE_LEVEL);
 }
 
 static void raised_from_apc_level_lowered_below_it(struct kunit *test)
 {
-	u8 above, old_irql;
+	u8 irql_above, old_irql;
 
-	for (above = DISPATCH_LEVEL; above <= SYNCH_LEVEL; above += SYNCH_LEVEL - DISPATCH_LEVEL) {
+	for (irql_above = DISPATCH_LEVEL; irql_above <= SYNCH_LEVEL;
+	     irql_above += SYNCH_LEVEL - DISPATCH_LEVEL) {
 		ke_raise_irql(APC_LEVEL, &old_irql);
-		ke_raise_irql(above, &old_irql);
+		ke_raise_irql(irql_above, &old_irql);
 		KUNIT_EXPECT_EQ(test, old_irql, APC_LEVEL);
 		ke_lower_irql(PASSIVE_LEVEL);
-		expect_level(test, PASSIVE_LEVEL);
-		ke_raise_irql(above, &old_irql);
+		expect_irql(test, PASSIVE_LEVEL);
+		ke_raise_irql(irql_above, &old_irql);
 		KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
 		ke_lower_irql(APC_LEVEL);
-		expect_level(test, APC_LEVEL);
+		expect_irql(test, APC_LEVEL);
 		ke_lower_irql(PASSIVE_LEVEL);
-		expect_level(test, PASSIVE_LEVEL);
+		expect_irql(test, PASSIVE_LEVEL);
 	}
 }
 
-static void raise_on(struct kunit *test, unsigned int cpu, u8 irql)
+static void raise_on_cpu(struct kunit *test, unsigned int cpu, u8 irql)
 {
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), irql);
 	ke_lower_irql(irql);
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), irql);
 	ke_lower_irql(irql);
-	expect_level(test, irql);
+	expect_irql(test, irql);
 }
 
 static void apc_level_on_each_cpu_not_reported_passive(struct kunit *test)
@@ -302,14 +303,14 @@ static void apc_level_on_each_cpu_not_reported_passive(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 	for (i = 0; i < 3; i++) {
-		raise_on(test, TEST_CPU, PASSIVE_LEVEL);
-		raise_on(test, 1, PASSIVE_LEVEL);
+		raise_on_cpu(test, TEST_CPU, PASSIVE_LEVEL);
+		raise_on_cpu(test, 1, PASSIVE_LEVEL);
 		ke_raise_irql(APC_LEVEL, &old_irql);
-		raise_on(test, TEST_CPU, APC_LEVEL);
-		raise_on(test, 1, APC_LEVEL);
+		raise_on_cpu(test, TEST_CPU, APC_LEVEL);
+		raise_on_cpu(test, 1, APC_LEVEL);
 		ke_lower_irql(old_irql);
 	}
-	raise_on(test, TEST_CPU, PASSIVE_LEVEL);
+	raise_on_cpu(test, TEST_CPU, PASSIVE_LEVEL);
 }
 
 static struct kunit_case ke_irql_test_cases[] = {

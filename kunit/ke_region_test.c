@@ -59,24 +59,24 @@ do {										\
 	KUNIT_EXPECT_EQ(test, ke_are_all_apcs_disabled(), _all);		\
 } while (0)
 
-static int record_apcs(void *data)
+static int record_apcs_disabled(void *data)
 {
-	bool *disabled = data;
+	bool *apcs_disabled = data;
 
-	disabled[0] = ke_are_apcs_disabled();
-	disabled[1] = ke_are_all_apcs_disabled();
+	apcs_disabled[0] = ke_are_apcs_disabled();
+	apcs_disabled[1] = ke_are_all_apcs_disabled();
 	return 0;
 }
 
-static void record_apcs_in_interrupt(void *data)
+static void record_apcs_disabled_in_interrupt(void *data)
 {
-	record_apcs(data);
+	record_apcs_disabled(data);
 }
 
 static int end_in_a_guarded_region(void *data)
 {
 	ke_enter_guarded_region();
-	return record_apcs(data);
+	return record_apcs_disabled(data);
 }
 
 static void guarded_regions_nested_all_apcs_disabled(struct kunit *test)
@@ -124,27 +124,27 @@ static void irql_raised_all_apcs_disabled(struct kunit *test)
 
 static void guarded_region_other_thread_unaffected(struct kunit *test)
 {
-	bool disabled[2] = { true, true };
+	bool apcs_disabled[2] = { true, true };
 	struct test_thread other;
 
 	ke_enter_guarded_region();
-	test_thread_start(test, &other, TEST_CPU, record_apcs, disabled);
+	test_thread_start(test, &other, TEST_CPU, record_apcs_disabled, apcs_disabled);
 	test_thread_join(&other);
-	KUNIT_EXPECT_FALSE(test, disabled[0] || disabled[1]);
+	KUNIT_EXPECT_FALSE(test, apcs_disabled[0] || apcs_disabled[1]);
 	if (num_online_cpus() > 1)
 		set_cpus_allowed_ptr(current, cpumask_of(1));
 	EXPECT_APCS_DISABLED(test, true, true);
 	set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
 	ke_leave_guarded_region();
-	test_run_in_hardirq(record_apcs_in_interrupt, disabled);
-	KUNIT_EXPECT_TRUE(test, disabled[1]);
+	test_run_in_hardirq(record_apcs_disabled_in_interrupt, apcs_disabled);
+	KUNIT_EXPECT_TRUE(test, apcs_disabled[1]);
 
-	test_thread_start(test, &other, TEST_CPU, end_in_a_guarded_region, disabled);
+	test_thread_start(test, &other, TEST_CPU, end_in_a_guarded_region, apcs_disabled);
 	test_thread_join(&other);
-	KUNIT_EXPECT_TRUE(test, disabled[0] && disabled[1]);
-	test_thread_start(test, &other, TEST_CPU, record_apcs, disabled);
+	KUNIT_EXPECT_TRUE(test, apcs_disabled[0] && apcs_disabled[1]);
+	test_thread_start(test, &other, TEST_CPU, record_apcs_disabled, apcs_disabled);
 	test_thread_join(&other);
-	KUNIT_EXPECT_FALSE(test, disabled[0] || disabled[1]);
+	KUNIT_EXPECT_FALSE(test, apcs_disabled[0] || apcs_disabled[1]);
 	EXPECT_APCS_DISABLED(test, false, false);
 }
 

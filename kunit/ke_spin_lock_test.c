@@ -120,14 +120,14 @@ static void raising_and_non_raising_functions_mixed(struct kunit *test)
 
 /* S8: a waiter only reads the word while another CPU owns the lock. */
 
-struct only_reader {
+struct read_only_waiter {
 	bool is_asking;
 	unsigned long word_seen;
 };
 
 static int wait_and_release(void *data)
 {
-	struct only_reader *reader = data;
+	struct read_only_waiter *reader = data;
 	u8 old_irql;
 
 	WRITE_ONCE(reader->is_asking, true);
@@ -139,7 +139,7 @@ static int wait_and_release(void *data)
 
 static void waiting_cpu_only_reads_word(struct kunit *test)
 {
-	struct only_reader reader = {};
+	struct read_only_waiter reader = {};
 	struct test_thread waiter;
 
 	if (num_online_cpus() < 2)
@@ -214,17 +214,17 @@ static void numbered_lock_per_cpu_entry_used(struct kunit *test)
 
 	for (number = 0; number < 0x11; number++) {
 		struct kspin_lock_queue *entry = entry_of(number);
-		struct kspin_lock *numbered = (struct kspin_lock *)entry->lock;
+		struct kspin_lock *numbered_lock = (struct kspin_lock *)entry->lock;
 		u8 old_irql = ke_acquire_queued_spin_lock(number);
 
 		KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
 		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
-		KUNIT_EXPECT_EQ(test, numbered->word, (unsigned long)entry);
-		KUNIT_EXPECT_EQ(test, entry->lock, (unsigned long)numbered | 2);
+		KUNIT_EXPECT_EQ(test, numbered_lock->word, (unsigned long)entry);
+		KUNIT_EXPECT_EQ(test, entry->lock, (unsigned long)numbered_lock | 2);
 		KUNIT_EXPECT_NULL(test, entry->next);
 		ke_release_queued_spin_lock(number, old_irql);
-		KUNIT_EXPECT_EQ(test, numbered->word, 0UL);
-		KUNIT_EXPECT_EQ(test, entry->lock, (unsigned long)numbered);
+		KUNIT_EXPECT_EQ(test, numbered_lock->word, 0UL);
+		KUNIT_EXPECT_EQ(test, entry->lock, (unsigned long)numbered_lock);
 		KUNIT_EXPECT_NULL(test, entry->next);
 		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 	}
@@ -297,7 +297,7 @@ static void lock_number_out_of_range_refused(struct kunit *test)
 
 /* Q8: trying numbered locks. */
 
-static int hold_number(void *data)
+static int hold_numbered_lock(void *data)
 {
 	bool *state = data;
 	u8 old_irql = ke_acquire_queued_spin_lock(6);
@@ -326,7 +326,7 @@ static void numbered_lock_failed_try_changes_nothing(struct kunit *test)
 
 	if (num_online_cpus() < 2)
 		return;
-	test_thread_start(test, &holder, 1, hold_number, state);
+	test_thread_start(test, &holder, 1, hold_numbered_lock, state);
 	while (!READ_ONCE(state[0]))
 		schedule_timeout_uninterruptible(1);
 	old_irql = 0x5A;

@@ -28,7 +28,7 @@ static void expect_entry(struct kunit *test, struct klock_queue_handle *handle,
 	KUNIT_EXPECT_EQ(test, READ_ONCE(handle->lock_queue.lock), word);
 }
 
-static unsigned long lock_with(unsigned long bits)
+static unsigned long lock_word_with_bits(unsigned long bits)
 {
 	return (unsigned long)&lock | bits;
 }
@@ -42,13 +42,13 @@ static void acquired_and_released_words_match_nt(struct kunit *test)
 	memset(&handle, 0xA5, sizeof(handle));
 	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
-	expect_entry(test, &handle, NULL, lock_with(2));
+	expect_entry(test, &handle, NULL, lock_word_with_bits(2));
 	KUNIT_EXPECT_EQ(test, handle.old_irql, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
-	expect_entry(test, &handle, NULL, lock_with(0));
+	expect_entry(test, &handle, NULL, lock_word_with_bits(0));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
@@ -82,13 +82,13 @@ static void at_dpc_level_irql_unchanged(struct kunit *test)
 	handle.old_irql = 0x5A;
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
-	expect_entry(test, &handle, NULL, lock_with(2));
+	expect_entry(test, &handle, NULL, lock_word_with_bits(2));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, handle.old_irql, 0x5A);
 
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
-	expect_entry(test, &handle, NULL, lock_with(0));
+	expect_entry(test, &handle, NULL, lock_word_with_bits(0));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, handle.old_irql, 0x5A);
 	ke_lower_irql(old_irql);
@@ -155,7 +155,7 @@ struct waiter {
 	int position;
 };
 
-static int waiter_run(void *data)
+static int run_waiter(void *data)
 {
 	struct waiter *waiter = data;
 
@@ -169,17 +169,17 @@ static void start_waiter(struct kunit *test, struct waiter *waiter, int cpu,
 			 int *next_position)
 {
 	waiter->next_position = next_position;
-	test_thread_start(test, &waiter->thread, cpu, waiter_run, waiter);
+	test_thread_start(test, &waiter->thread, cpu, run_waiter, waiter);
 }
 
 /*
  * Become the owner by writing the words that an acquisition leaves. The test sleeps while it owns
  * the lock; lockdep would report that of a real acquisition.
  */
-static void own_without_lockdep(struct klock_queue_handle *handle)
+static void acquire_without_lockdep(struct klock_queue_handle *handle)
 {
 	handle->lock_queue.next = NULL;
-	handle->lock_queue.lock = lock_with(LOCK_QUEUE_OWNER);
+	handle->lock_queue.lock = lock_word_with_bits(LOCK_QUEUE_OWNER);
 	lock.word = (unsigned long)&handle->lock_queue;
 }
 
@@ -204,7 +204,7 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 	waiters = kunit_kcalloc(test, WAITERS, sizeof(*waiters), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, waiters);
 
-	own_without_lockdep(&handle);
+	acquire_without_lockdep(&handle);
 	for (i = 0; i < WAITERS; i++) {
 		start_waiter(test, &waiters[i], cpus[i], &next_position);
 		tail = (unsigned long)&waiters[i].handle.lock_queue;
@@ -222,20 +222,20 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, word,
 				(unsigned long)&waiters[WAITERS - 1].handle.lock_queue);
 		expect_entry(test, &handle, &waiters[0].handle.lock_queue,
-			     lock_with(2));
+			     lock_word_with_bits(2));
 		for (i = 0; i < WAITERS; i++)
 			expect_entry(test, &waiters[i].handle,
 				     i == WAITERS - 1 ? NULL :
 				     &waiters[i + 1].handle.lock_queue,
-				     lock_with(1));
+				     lock_word_with_bits(1));
 	}
 
 	release_owned_asleep(&handle);
-	expect_entry(test, &handle, NULL, lock_with(0));
+	expect_entry(test, &handle, NULL, lock_word_with_bits(0));
 	for (i = 0; i < WAITERS; i++) {
 		test_thread_join(&waiters[i].thread);
 		KUNIT_EXPECT_EQ(test, waiters[i].position, i);
-		expect_entry(test, &waiters[i].handle, NULL, lock_with(0));
+		expect_entry(test, &waiters[i].handle, NULL, lock_word_with_bits(0));
 	}
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
@@ -246,14 +246,14 @@ static void release_with_unlinked_waiter_waits(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 	struct waiter owner = {};
-	struct kspin_lock_queue half_queued = { .lock = lock_with(1) };
+	struct kspin_lock_queue half_queued = { .lock = lock_word_with_bits(1) };
 	struct kspin_lock_queue *tail;
 	int next_position = 0;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 
-	own_without_lockdep(&handle);
+	acquire_without_lockdep(&handle);
 	start_waiter(test, &owner, 1, &next_position);
 	while (READ_ONCE(lock.word) != (unsigned long)&owner.handle.lock_queue)
 		schedule_timeout_uninterruptible(1);
@@ -265,59 +265,59 @@ static void release_with_unlinked_waiter_waits(struct kunit *test)
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(next_position), 1);
 	KUNIT_EXPECT_FALSE(test, completion_done(&owner.thread.done));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_with(1));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_word_with_bits(1));
 
 	/* Link the entry. Pairs with smp_cond_load_acquire() in ke_hand_over_queued_spin_lock(). */
 	smp_store_release(&tail->next, &half_queued);
 	test_thread_join(&owner.thread);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_with(2));
-	expect_entry(test, &owner.handle, NULL, lock_with(0));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_word_with_bits(2));
+	expect_entry(test, &owner.handle, NULL, lock_word_with_bits(0));
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&half_queued);
 }
 
 /* Q9: functions for DPCs. */
 
-struct for_dpc {
+struct for_dpc_state {
 	struct klock_queue_handle handle;
 	u8 owned_irql, irql;
 };
 
 static void use_for_dpc(void *data)
 {
-	struct for_dpc *seen = data;
+	struct for_dpc_state *state = data;
 
-	seen->handle.old_irql = 0x5A;
-	ke_acquire_in_stack_queued_spin_lock_for_dpc(&lock, &seen->handle);
-	seen->owned_irql = ke_get_current_irql();
-	ke_release_in_stack_queued_spin_lock_for_dpc(&seen->handle);
-	seen->irql = ke_get_current_irql();
+	state->handle.old_irql = 0x5A;
+	ke_acquire_in_stack_queued_spin_lock_for_dpc(&lock, &state->handle);
+	state->owned_irql = ke_get_current_irql();
+	ke_release_in_stack_queued_spin_lock_for_dpc(&state->handle);
+	state->irql = ke_get_current_irql();
 }
 
 static void for_dpc_irql_raised_in_thread_only(struct kunit *test)
 {
-	struct for_dpc seen;
+	struct for_dpc_state state;
 
-	use_for_dpc(&seen);
-	KUNIT_EXPECT_EQ(test, seen.handle.old_irql, PASSIVE_LEVEL);
-	KUNIT_EXPECT_EQ(test, seen.owned_irql, DISPATCH_LEVEL);
-	KUNIT_EXPECT_EQ(test, seen.irql, PASSIVE_LEVEL);
+	use_for_dpc(&state);
+	KUNIT_EXPECT_EQ(test, state.handle.old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, state.owned_irql, DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, state.irql, PASSIVE_LEVEL);
 
-	test_run_in_softirq(use_for_dpc, &seen);
-	KUNIT_EXPECT_EQ(test, seen.handle.old_irql, 0x5A);
-	KUNIT_EXPECT_EQ(test, seen.owned_irql, DISPATCH_LEVEL);
-	KUNIT_EXPECT_EQ(test, seen.irql, DISPATCH_LEVEL);
+	test_run_in_softirq(use_for_dpc, &state);
+	KUNIT_EXPECT_EQ(test, state.handle.old_irql, 0x5A);
+	KUNIT_EXPECT_EQ(test, state.owned_irql, DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, state.irql, DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
 /* Q10: reuse of a handle. */
 
-static bool contender_stop;
+static bool contender_must_stop;
 
-static int contender_run(void *data)
+static int run_contender(void *data)
 {
 	struct klock_queue_handle handle;
 
-	while (!READ_ONCE(contender_stop)) {
+	while (!READ_ONCE(contender_must_stop)) {
 		ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 		ke_release_in_stack_queued_spin_lock(&handle);
 	}
@@ -332,8 +332,8 @@ static void released_handle_reused_unchanged_by_others(struct kunit *test)
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
-	WRITE_ONCE(contender_stop, false);
-	test_thread_start(test, &contender, 1, contender_run, NULL);
+	WRITE_ONCE(contender_must_stop, false);
+	test_thread_start(test, &contender, 1, run_contender, NULL);
 	for (i = 0; i < 5000; i++) {
 		ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 		ke_release_in_stack_queued_spin_lock(&handle);
@@ -346,7 +346,7 @@ static void released_handle_reused_unchanged_by_others(struct kunit *test)
 		if (READ_ONCE(lock.word) == (unsigned long)&handle.lock_queue)
 			KUNIT_FAIL(test, "the word names a handle that was released");
 	}
-	WRITE_ONCE(contender_stop, true);
+	WRITE_ONCE(contender_must_stop, true);
 	test_thread_join(&contender);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 	KUNIT_EXPECT_EQ(test, other_lock.word, 0UL);
@@ -363,18 +363,18 @@ static void release_of_lock_not_owned_refused(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&stranger);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&owner.lock_queue);
-	expect_entry(test, &owner, NULL, lock_with(2));
-	expect_entry(test, &stranger, NULL, lock_with(0));
+	expect_entry(test, &owner, NULL, lock_word_with_bits(2));
+	expect_entry(test, &stranger, NULL, lock_word_with_bits(0));
 	ke_release_in_stack_queued_spin_lock(&owner);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
 static void initialization_of_any_word_lock_free(struct kunit *test)
 {
-	struct kspin_lock dirty = { .word = 0xdeadbeef };
+	struct kspin_lock dirty_lock = { .word = 0xdeadbeef };
 
-	ke_initialize_spin_lock(&dirty);
-	KUNIT_EXPECT_EQ(test, dirty.word, 0UL);
+	ke_initialize_spin_lock(&dirty_lock);
+	KUNIT_EXPECT_EQ(test, dirty_lock.word, 0UL);
 }
 
 static void lockdep_acquired_lock_reported_held(struct kunit *test)

@@ -129,11 +129,11 @@ static void misuse_resource_recursive(void)
 static ssize_t hold_write(struct file *file, const char __user *text, size_t size, loff_t *offset)
 {
 	static struct klock_queue_handle handle;
-	char which;
+	char choice;
 
-	if (get_user(which, text))
+	if (get_user(choice, text))
 		return -EFAULT;
-	if (which == '2') {
+	if (choice == '2') {
 		ex_acquire_resource_exclusive_lite(&resource_a, true);
 		return size;
 	}

@@ -127,24 +127,24 @@ static void end_tracking(struct kunit *test)
 }
 
 /* The event with index 0 is of begin_tracking(). */
-static u64 caller_event_field(struct kunit *test, unsigned int index, size_t offset)
+static u64 read_caller_event(struct kunit *test, unsigned int index, size_t offset)
 {
-	const u8 *event = session_event(index, CALLER_HOOK_ID);
+	const u8 *event = get_session_event(index, CALLER_HOOK_ID);
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	return read_u64(event, offset);
 }
 
 /* Return the index of the latest record, that of a release. Excessive waits may precede it. */
-static unsigned int last_record_index(void)
+static unsigned int find_last_record(void)
 {
-	return session_event_count(RESOURCE_HOOK_ID) - 1;
+	return count_session_events(RESOURCE_HOOK_ID) - 1;
 }
 
 static void expect_times_without_cpu_bounded(struct kunit *test, unsigned int index)
 {
-	const u8 *caller = session_event(index, CALLER_HOOK_ID);
-	const u8 *resource = session_event(index, RESOURCE_HOOK_ID);
+	const u8 *caller = get_session_event(index, CALLER_HOOK_ID);
+	const u8 *resource = get_session_event(index, RESOURCE_HOOK_ID);
 
 	KUNIT_ASSERT_NOT_NULL(test, caller);
 	KUNIT_ASSERT_NOT_NULL(test, resource);
@@ -165,8 +165,8 @@ static void short_hold_without_time_off_cpu(struct kunit *test)
 	acquire(&outer_lock);
 	release(&outer_lock);
 	preempt_enable();
-	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_READY), 0);
-	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED), 0);
+	KUNIT_EXPECT_EQ(test, read_caller_event(test, 1, CALLER_HOLD_READY), 0);
+	KUNIT_EXPECT_EQ(test, read_caller_event(test, 1, CALLER_HOLD_BLOCKED), 0);
 	expect_times_without_cpu_bounded(test, 1);
 	end_tracking(test);
 }
@@ -177,10 +177,10 @@ static void sleep_in_hold_counted_as_blocked(struct kunit *test)
 	acquire(&outer_lock);
 	test_sleep(20);
 	release(&outer_lock);
-	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED),
+	KUNIT_EXPECT_GE(test, read_caller_event(test, 1, CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(10));
-	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_WAIT_BLOCKED), 0);
-	KUNIT_EXPECT_EQ(test, session_event_count(BLOCK_STACK_HOOK_ID), 0);
+	KUNIT_EXPECT_EQ(test, read_caller_event(test, 1, CALLER_WAIT_BLOCKED), 0);
+	KUNIT_EXPECT_EQ(test, count_session_events(BLOCK_STACK_HOOK_ID), 0);
 	expect_times_without_cpu_bounded(test, 1);
 	end_tracking(test);
 }
@@ -194,10 +194,10 @@ static noinline void sleep_in_known_function(void)
 
 static bool has_frame_of(const u8 *event, const void *function)
 {
-	size_t at;
+	size_t frame_offset;
 
-	for (at = BLOCK_STACK_FRAMES; at < BLOCK_STACK_END; at += 8)
-		if (read_u64(event, at) - (unsigned long)function < 0x100)
+	for (frame_offset = BLOCK_STACK_FRAMES; frame_offset < BLOCK_STACK_END; frame_offset += 8)
+		if (read_u64(event, frame_offset) - (unsigned long)function < 0x100)
 			return true;
 	return false;
 }
@@ -208,7 +208,7 @@ static void sleep_in_other_function(void)
 }
 
 /* Returns how long the task was blocked, in cycles. */
-static u64 blocked_in(void (*sleep)(void))
+static u64 measure_blocked_cycles(void (*sleep)(void))
 {
 	const struct ntklog_task *record = ntklog_find_current_record();
 	u64 before = record->off_cpu.blocked;
@@ -227,19 +227,19 @@ static void longest_block_of_holds_written_with_its_stack(struct kunit *test)
 	/* On a machine that stalls, another block may become the longest one. */
 	do {
 		acquire(&outer_lock);
-		first = blocked_in(sleep_in_other_function);
-		known = blocked_in(sleep_in_known_function);
+		first = measure_blocked_cycles(sleep_in_other_function);
+		known = measure_blocked_cycles(sleep_in_known_function);
 		acquire(&inner_lock);
-		last = blocked_in(sleep_in_other_function);
-		count = session_event_count(BLOCK_STACK_HOOK_ID);
+		last = measure_blocked_cycles(sleep_in_other_function);
+		count = count_session_events(BLOCK_STACK_HOOK_ID);
 		release(&inner_lock);
-		count_after_inner = session_event_count(BLOCK_STACK_HOOK_ID);
+		count_after_inner = count_session_events(BLOCK_STACK_HOOK_ID);
 		release(&outer_lock);
 	} while (max(first, last) >= known && ++tries < 20);
 	KUNIT_ASSERT_LT(test, max(first, last), known);
 	/* The inner hold has no stack: the longest block came before it. */
 	KUNIT_EXPECT_EQ(test, count_after_inner, count);
-	event = session_event(count, BLOCK_STACK_HOOK_ID);
+	event = get_session_event(count, BLOCK_STACK_HOOK_ID);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_EXPECT_EQ(test, read_u64(event, BLOCK_STACK_LOCK), (unsigned long)&outer_lock);
 	KUNIT_EXPECT_EQ(test, read_u64(event, BLOCK_STACK_BLOCKED), known);
@@ -247,19 +247,19 @@ static void longest_block_of_holds_written_with_its_stack(struct kunit *test)
 	acquire(&inner_lock);
 	test_sleep(20);
 	release(&inner_lock);
-	event = session_event(count + 1, BLOCK_STACK_HOOK_ID);
+	event = get_session_event(count + 1, BLOCK_STACK_HOOK_ID);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_EXPECT_EQ(test, read_u64(event, BLOCK_STACK_LOCK), (unsigned long)&inner_lock);
 	KUNIT_EXPECT_FALSE(test, has_frame_of(event, sleep_in_known_function));
 	acquire(&inner_lock);
 	release(&inner_lock);
-	KUNIT_EXPECT_EQ(test, session_event_count(BLOCK_STACK_HOOK_ID), count + 2);
+	KUNIT_EXPECT_EQ(test, count_session_events(BLOCK_STACK_HOOK_ID), count + 2);
 	end_tracking(test);
 }
 
 static void nested_hold_has_its_own_part_only(struct kunit *test)
 {
-	u64 of_inner, of_outer;
+	u64 inner_blocked, outer_blocked;
 
 	begin_tracking(test);
 	acquire(&outer_lock);
@@ -269,10 +269,10 @@ static void nested_hold_has_its_own_part_only(struct kunit *test)
 	release(&inner_lock);
 	test_sleep(40);
 	release(&outer_lock);
-	of_inner = caller_event_field(test, 1, CALLER_HOLD_BLOCKED);
-	of_outer = caller_event_field(test, 2, CALLER_HOLD_BLOCKED);
-	KUNIT_EXPECT_GE(test, of_inner, ntklog_ms_to_cycles(10));
-	KUNIT_EXPECT_GE(test, of_outer, of_inner + ntklog_ms_to_cycles(40));
+	inner_blocked = read_caller_event(test, 1, CALLER_HOLD_BLOCKED);
+	outer_blocked = read_caller_event(test, 2, CALLER_HOLD_BLOCKED);
+	KUNIT_EXPECT_GE(test, inner_blocked, ntklog_ms_to_cycles(10));
+	KUNIT_EXPECT_GE(test, outer_blocked, inner_blocked + ntklog_ms_to_cycles(40));
 	expect_times_without_cpu_bounded(test, 1);
 	expect_times_without_cpu_bounded(test, 2);
 	end_tracking(test);
@@ -317,7 +317,7 @@ static void hold_released_for_sleeping_owner_counted_as_blocked(struct kunit *te
 	msleep(40);
 	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, owner_is_sleeper, false,
 					   false);
-	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED),
+	KUNIT_EXPECT_GE(test, read_caller_event(test, 1, CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(20));
 	expect_times_without_cpu_bounded(test, 1);
 	complete(&sleeper_may_end);
@@ -343,9 +343,9 @@ static void hold_released_for_woken_owner_counted_as_ready(struct kunit *test)
 					   false);
 	preempt_enable();
 	if (IS_ENABLED(CONFIG_SCHED_INFO))
-		KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_READY),
+		KUNIT_EXPECT_GE(test, read_caller_event(test, 1, CALLER_HOLD_READY),
 				ntklog_ms_to_cycles(10));
-	KUNIT_EXPECT_GT(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED), 0);
+	KUNIT_EXPECT_GT(test, read_caller_event(test, 1, CALLER_HOLD_BLOCKED), 0);
 	expect_times_without_cpu_bounded(test, 1);
 	test_thread_join(&thread);
 	end_tracking(test);
@@ -360,9 +360,9 @@ static void preempted_holder_counted_as_ready(struct kunit *test)
 	while (!READ_ONCE(hog.done))
 		cond_resched();
 	release(&outer_lock);
-	KUNIT_EXPECT_GE(test, caller_event_field(test, 1, CALLER_HOLD_READY),
+	KUNIT_EXPECT_GE(test, read_caller_event(test, 1, CALLER_HOLD_READY),
 			ntklog_ms_to_cycles(10));
-	KUNIT_EXPECT_EQ(test, caller_event_field(test, 1, CALLER_HOLD_BLOCKED), 0);
+	KUNIT_EXPECT_EQ(test, read_caller_event(test, 1, CALLER_HOLD_BLOCKED), 0);
 	expect_times_without_cpu_bounded(test, 1);
 	test_thread_join(&hog.thread);
 	end_tracking(test);
@@ -386,15 +386,15 @@ static void wait_and_hold_counted_apart(struct kunit *test)
 		test_sleep(20);
 		release(&outer_lock);
 		test_thread_join(&hog.thread);
-		last = last_record_index();
-		blocked = caller_event_field(test, last, CALLER_WAIT_BLOCKED);
-		ready = caller_event_field(test, last, CALLER_WAIT_LAST_READY);
+		last = find_last_record();
+		blocked = read_caller_event(test, last, CALLER_WAIT_BLOCKED);
+		ready = read_caller_event(test, last, CALLER_WAIT_LAST_READY);
 		if (!IS_ENABLED(CONFIG_SCHED_INFO))
 			ready = ntklog_ms_to_cycles(10);
 	} while ((blocked < ntklog_ms_to_cycles(7) || ready < ntklog_ms_to_cycles(10)) &&
 		 ++tries < 20);
 	KUNIT_EXPECT_GE(test, blocked, ntklog_ms_to_cycles(7));
-	KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_HOLD_BLOCKED),
+	KUNIT_EXPECT_GE(test, read_caller_event(test, last, CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(10));
 	KUNIT_EXPECT_GE(test, ready, ntklog_ms_to_cycles(10));
 	expect_times_without_cpu_bounded(test, last);
@@ -415,8 +415,8 @@ static void second_wait_includes_first(struct kunit *test)
 	test_sleep(20);
 	ntklog_end_sleeping_wait(&outer_lock, 0);
 	release(&outer_lock);
-	last = last_record_index();
-	KUNIT_EXPECT_GE(test, caller_event_field(test, last, CALLER_WAIT_BLOCKED),
+	last = find_last_record();
+	KUNIT_EXPECT_GE(test, read_caller_event(test, last, CALLER_WAIT_BLOCKED),
 			ntklog_ms_to_cycles(20));
 	expect_times_without_cpu_bounded(test, last);
 	end_tracking(test);
@@ -444,7 +444,7 @@ static void holder_preempted_within_hook_counted_later(struct kunit *test)
 	WRITE_ONCE(record->next_sleeping_slot, next);
 	test_sleep(20);
 	release(&outer_lock);
-	KUNIT_EXPECT_GE(test, caller_event_field(test, last_record_index(), CALLER_HOLD_BLOCKED),
+	KUNIT_EXPECT_GE(test, read_caller_event(test, find_last_record(), CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(10));
 	test_thread_join(&hog.thread);
 	end_tracking(test);
@@ -473,17 +473,17 @@ static void holder_counted_after_migration(struct kunit *test)
 /**
  * struct nmi_in_switch - what an NMI finds between the probe of sched_switch and the switch itself
  * @next: task to which the CPU switches
- * @switches: number of switches in which the CPU had cached the record of @next
- * @found_sleeper: number of these switches that left the sleeper, and whose NMI found its record
- * @found_other: number of these switches whose NMI found a record of another task than the one that
- *	it interrupted
- * @changed_cache: number of these switches whose NMI changed the cached task
+ * @switch_count: number of switches in which the CPU had cached the record of @next
+ * @sleepers_found: number of these switches that left the sleeper, and whose NMI found its record
+ * @others_found: number of these switches whose NMI found a record of another task than the one
+ *	that it interrupted
+ * @cache_changes: number of these switches whose NMI changed the cached task
  *
  * Written with interrupts off by the CPU that switches to @next.
  */
 static struct nmi_in_switch {
 	const struct task_struct *next;
-	unsigned int switches, found_sleeper, found_other, changed_cache;
+	unsigned int switch_count, sleepers_found, others_found, cache_changes;
 } nmi;
 
 static void act_as_nmi_in_switch(void *data, bool preempted, struct task_struct *old,
@@ -496,10 +496,10 @@ static void act_as_nmi_in_switch(void *data, bool preempted, struct task_struct 
 	__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
 	found = ntklog_find_current_record();
 	__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
-	nmi.switches++;
-	nmi.found_sleeper += old == sleeper && found && found->task == old;
-	nmi.found_other += found && found->task != old;
-	nmi.changed_cache += __this_cpu_read(ntklog_current.cached_task) != new;
+	nmi.switch_count++;
+	nmi.sleepers_found += old == sleeper && found && found->task == old;
+	nmi.others_found += found && found->task != old;
+	nmi.cache_changes += __this_cpu_read(ntklog_current.cached_task) != new;
 }
 
 /* ntklog caches the record of the next task while the old one is still current. */
@@ -522,10 +522,10 @@ static void nmi_in_switch_does_not_find_record_of_next_task(struct kunit *test)
 	test_sleep(20);
 	tracepoint_probe_unregister(ntklog_sched_switch, act_as_nmi_in_switch, NULL);
 	tracepoint_synchronize_unregister();
-	KUNIT_EXPECT_GE(test, nmi.switches, 2u);
-	KUNIT_EXPECT_GE(test, nmi.found_sleeper, 1u);
-	KUNIT_EXPECT_EQ(test, nmi.found_other, 0u);
-	KUNIT_EXPECT_EQ(test, nmi.changed_cache, 0u);
+	KUNIT_EXPECT_GE(test, nmi.switch_count, 2u);
+	KUNIT_EXPECT_GE(test, nmi.sleepers_found, 1u);
+	KUNIT_EXPECT_EQ(test, nmi.others_found, 0u);
+	KUNIT_EXPECT_EQ(test, nmi.cache_changes, 0u);
 	release(&inner_lock);
 	complete(&sleeper_may_end);
 	test_thread_join(&thread);

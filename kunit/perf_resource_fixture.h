@@ -42,10 +42,10 @@ do {										\
 	KUNIT_EXPECT_EQ(test, read_u64(_event, RESOURCE_WAIT_TIME), 0ull);	\
 } while (0)
 
-static inline void set_resource_parameters(struct kunit *test, u32 release, u32 contention,
-					   u32 timeouts)
+static inline void set_resource_parameters(struct kunit *test, u32 release_rate,
+					   u32 contention_rate, u32 timeout_rate)
 {
-	u32 information[] = { 7, release, contention, timeouts };
+	u32 information[] = { 7, release_rate, contention_rate, timeout_rate };
 
 	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information,
 						     information, sizeof(information)),
@@ -64,19 +64,19 @@ static inline void disable_excessive_waits(struct kunit *test)
 	set_resource_parameters(test, 1, 1, U32_MAX);
 }
 
-static inline struct ntklog_resource_cpu *resource_counters(void)
+static inline struct ntklog_resource_cpu *resource_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_resource_cpu, TEST_CPU);
 }
 
-static inline unsigned int resource_event_count(void)
+static inline unsigned int count_resource_events(void)
 {
-	return session_event_count(0x052B);
+	return count_session_events(0x052B);
 }
 
-static inline const u8 *resource_event(struct kunit *test, unsigned int index)
+static inline const u8 *get_resource_event(struct kunit *test, unsigned int index)
 {
-	const u8 *found = session_event(index, 0x052B);
+	const u8 *found = get_session_event(index, 0x052B);
 
 	KUNIT_ASSERT_NOT_NULL(test, found);
 	return found;

@@ -34,7 +34,7 @@ static int wait_to_be_woken(void *data)
 	return 0;
 }
 
-static void wake(void *data)
+static void wake_task(void *data)
 {
 	struct waiter *waiter = data;
 
@@ -50,12 +50,12 @@ static void run_in_thread(void (*run)(void *data), void *data)
 static unsigned int count_events_of(pid_t thread_id, const u8 **event)
 {
 	unsigned int count = 0, index = 0;
-	const u8 *next;
+	const u8 *next_event;
 
-	while ((next = session_event(index++, HOOK_ID))) {
-		if (read_u32(next, READY_THREAD_ID) != (u32)thread_id)
+	while ((next_event = get_session_event(index++, HOOK_ID))) {
+		if (read_u32(next_event, READY_THREAD_ID) != (u32)thread_id)
 			continue;
-		*event = next;
+		*event = next_event;
 		count++;
 	}
 	return count;
@@ -79,7 +79,7 @@ static void expect_event(struct kunit *test,
 		schedule_timeout_uninterruptible(1);
 
 	session_start(test, PERF_DISPATCHER, 65536, 64);
-	run_in(wake, &waiter);
+	run_in(wake_task, &waiter);
 	session_stop(test);
 	test_thread_join(&waiter.thread);
 
@@ -145,17 +145,17 @@ static void group_enabled_probes_registered_until_stop(struct kunit *test)
  * with @error. No probe may be left registered.
  */
 static void expect_failure(struct kunit *test, struct tracepoint **tracepoint,
-			   struct tracepoint *replacement, u32 error)
+			   struct tracepoint *replacement, u32 expected_error)
 {
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
-	struct tracepoint *original = *tracepoint;
+	struct tracepoint *original_tracepoint = *tracepoint;
 
 	*tracepoint = replacement;
 	session_start(test, PERF_DISPATCHER, 65536, 64);
-	*tracepoint = original;
+	*tracepoint = original_tracepoint;
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[0].run, failures), 1);
 	KUNIT_EXPECT_EQ(test, failures[0].group, (u32)PERF_DISPATCHER);
-	KUNIT_EXPECT_EQ(test, failures[0].error, error);
+	KUNIT_EXPECT_EQ(test, failures[0].error, expected_error);
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
 	session_stop(test);
 }

@@ -7,7 +7,7 @@
 
 #ifdef NTKLOG_CAN_REDIRECT
 
-static const char *resolve(struct ntklog_target *target)
+static const char *resolve_target(struct ntklog_target *target)
 {
 	struct ntklog_hook hook = { .targets = target, .target_count = 1 };
 
@@ -18,15 +18,15 @@ static void exported_function_address_resolved(struct kunit *test)
 {
 	struct ntklog_target target = NTKLOG_EXPORTED(up);
 
-	KUNIT_EXPECT_NULL(test, resolve(&target));
+	KUNIT_EXPECT_NULL(test, resolve_target(&target));
 	KUNIT_EXPECT_NE(test, target.address, 0ul);
 }
 
 static void exported_name_with_other_address_refused(struct kunit *test)
 {
-	struct ntklog_target target = { .name = "down", .exported = up, .optional = true };
+	struct ntklog_target target = { .name = "down", .exported_address = up, .optional = true };
 
-	KUNIT_EXPECT_STREQ(test, resolve(&target), "down");
+	KUNIT_EXPECT_STREQ(test, resolve_target(&target), "down");
 	KUNIT_EXPECT_EQ(test, target.address, 0ul);
 }
 
@@ -43,9 +43,9 @@ static void function_missing_only_mandatory_reported(struct kunit *test)
 {
 	struct ntklog_target target = { .name = "ntklog_no_such_function", .optional = true };
 
-	KUNIT_EXPECT_NULL(test, resolve(&target));
+	KUNIT_EXPECT_NULL(test, resolve_target(&target));
 	target.optional = false;
-	KUNIT_EXPECT_STREQ(test, resolve(&target), "ntklog_no_such_function");
+	KUNIT_EXPECT_STREQ(test, resolve_target(&target), "ntklog_no_such_function");
 	KUNIT_EXPECT_EQ(test, target.address, 0ul);
 }
 

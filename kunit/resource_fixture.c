@@ -90,7 +90,7 @@ bool user_call(struct kunit *test, int i,
 	return user_call_end(test, i);
 }
 
-unsigned long user_thread(struct kunit *test, int i)
+unsigned long get_user_thread(struct kunit *test, int i)
 {
 	return (unsigned long)users[i].task;
 }

@@ -42,7 +42,7 @@ void user_call_begin(struct kunit *test, int user,
 bool user_call_end(struct kunit *test, int user);
 bool user_call(struct kunit *test, int user,
 	       bool (*call)(struct eresource *resource, bool wait), bool wait);
-unsigned long user_thread(struct kunit *test, int user);
+unsigned long get_user_thread(struct kunit *test, int user);
 void user_exit(struct kunit *test, int user);
 void user_wait_exclusive(struct kunit *test, int user);
 void user_wait_shared(struct kunit *test, int user,

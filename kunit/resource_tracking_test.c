@@ -24,39 +24,39 @@ static bool release_for_pointer(struct eresource *resource, bool wait)
 
 static void owner_pointer_set_written_release_not_written(struct kunit *test)
 {
-	u64 unmatched, pointer_releases;
+	u64 unmatched_before, pointer_releases_before;
 
 	resource_session_start(test);
 	set_resource_parameters(test, 1, 1, 1);
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	ex_set_resource_owner_pointer(&resource, &owner_object);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
-	EXPECT_EVENT(test, resource_event(test, 0), 0x10120u, 0u, 0u);
-	EXPECT_NO_TIMES(test, resource_event(test, 0));
-	KUNIT_EXPECT_EQ(test, read_u32(resource_event(test, 0), RESOURCE_THREAD_ID),
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
+	EXPECT_EVENT(test, get_resource_event(test, 0), 0x10120u, 0u, 0u);
+	EXPECT_NO_TIMES(test, get_resource_event(test, 0));
+	KUNIT_EXPECT_EQ(test, read_u32(get_resource_event(test, 0), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(current));
-	unmatched = resource_counters()->unmatched;
-	pointer_releases = resource_counters()->pointer_releases;
+	unmatched_before = resource_cpu()->unmatched;
+	pointer_releases_before = resource_cpu()->pointer_releases;
 	release_for_pointer(&resource, false);
-	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched);
-	KUNIT_EXPECT_EQ(test, resource_counters()->pointer_releases, pointer_releases + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->pointer_releases, pointer_releases_before + 1);
 
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 0);
-	EXPECT_EVENT(test, resource_event(test, 1), 0x10140u, 0u, 0u);
-	EXPECT_NO_TIMES(test, resource_event(test, 1));
+	EXPECT_EVENT(test, get_resource_event(test, 1), 0x10140u, 0u, 0u);
+	EXPECT_NO_TIMES(test, get_resource_event(test, 1));
 	user_call(test, 0, release_for_pointer, false);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 2u);
 
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
-	EXPECT_EVENT(test, resource_event(test, 2), 0x10042u, 1u, 0u);
+	EXPECT_EVENT(test, get_resource_event(test, 2), 0x10042u, 1u, 0u);
 	session_stop(test);
 }
 
 static struct task_struct *test_task;
 
-static bool release_for_test(struct eresource *resource, bool wait)
+static bool release_for_test_thread(struct eresource *resource, bool wait)
 {
 	ex_release_resource_for_thread_lite(resource, (unsigned long)test_task);
 	return true;
@@ -67,9 +67,9 @@ static void release_for_other_thread_written_with_its_id(struct kunit *test)
 	users[0].is_lockdep_off = true;
 	resource_session_start(test);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
-	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0));
-	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 1u, 0u);
-	KUNIT_EXPECT_EQ(test, read_u32(resource_event(test, 0), RESOURCE_THREAD_ID),
+	ex_release_resource_for_thread_lite(&resource, get_user_thread(test, 0));
+	EXPECT_EVENT(test, get_resource_event(test, 0), 0x10042u, 1u, 0u);
+	KUNIT_EXPECT_EQ(test, read_u32(get_resource_event(test, 0), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(users[0].task));
 	session_stop(test);
 }
@@ -97,11 +97,11 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 	DECLARE_COMPLETION_ONSTACK(owned);
 	struct test_thread thread;
 	u64 before, after;
-	u64 unmatched;
+	u64 unmatched_before;
 
 	resource_session_start(test);
 	disable_excessive_waits(test);
-	unmatched = resource_counters()->unmatched;
+	unmatched_before = resource_cpu()->unmatched;
 	before = get_cycles();
 	test_thread_start(test, &thread, TEST_CPU, acquire_wait_and_release, &owned);
 	wait_for_completion(&owned);
@@ -111,21 +111,22 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 	ex_release_resource_for_thread_lite(&resource, (unsigned long)thread.task);
 	after = get_cycles();
 	test_thread_join(&thread);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
-	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 2u);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before);
 	/* The woken waiter writes its event before the releaser does. */
-	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 1u, 0u);
-	KUNIT_EXPECT_GT(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
-	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME),
+	EXPECT_EVENT(test, get_resource_event(test, 0), 0x10022u, 1u, 0u);
+	KUNIT_EXPECT_GT(test, read_u64(get_resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
+	KUNIT_EXPECT_LE(test, read_u64(get_resource_event(test, 0), RESOURCE_WAIT_TIME),
 			wait_end_time - wait_start_time);
-	KUNIT_EXPECT_GE(test, read_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME),
-			wait_start_time + read_u64(resource_event(test, 0), RESOURCE_WAIT_TIME));
-	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 1u, 1u);
-	KUNIT_EXPECT_EQ(test, read_u64(resource_event(test, 1), RESOURCE_WAIT_TIME), 0ull);
-	KUNIT_EXPECT_GE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), before);
-	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME),
+	KUNIT_EXPECT_GE(test, read_u64(get_resource_event(test, 0), RESOURCE_ACQUIRE_TIME),
+			wait_start_time +
+			read_u64(get_resource_event(test, 0), RESOURCE_WAIT_TIME));
+	EXPECT_EVENT(test, get_resource_event(test, 1), 0x10042u, 1u, 1u);
+	KUNIT_EXPECT_EQ(test, read_u64(get_resource_event(test, 1), RESOURCE_WAIT_TIME), 0ull);
+	KUNIT_EXPECT_GE(test, read_u64(get_resource_event(test, 1), RESOURCE_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_LE(test, read_u64(get_resource_event(test, 1), RESOURCE_ACQUIRE_TIME),
 			wait_start_time);
-	KUNIT_EXPECT_LE(test, read_u64(resource_event(test, 1), RESOURCE_HOLD_TIME),
+	KUNIT_EXPECT_LE(test, read_u64(get_resource_event(test, 1), RESOURCE_HOLD_TIME),
 			after - before);
 	session_stop(test);
 }
@@ -133,7 +134,7 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 static void release_by_other_thread_slot_freed(struct kunit *test)
 {
 	static struct eresource other;
-	u64 untracked;
+	u64 untracked_before;
 	int i;
 
 	ex_initialize_resource_lite(&other);
@@ -142,12 +143,12 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 	users[0].is_lockdep_off = true;
 	test_task = current;
 	resource_session_start(test);
-	untracked = resource_counters()->untracked;
+	untracked_before = resource_cpu()->untracked;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&other, false));
 	for (i = 0; i < 20; i++) {
 		KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 		if (i % 2) {
-			user_call(test, 0, release_for_test, false);
+			user_call(test, 0, release_for_test_thread, false);
 		} else {
 			ex_reinitialize_resource_lite(&resource);
 			KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
@@ -155,7 +156,7 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 		}
 	}
 	ex_release_resource_lite(&other);
-	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before);
 	session_stop(test);
 	lockdep_on();
 	ex_delete_resource_lite(&other);
@@ -164,29 +165,29 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 static void ninth_resource_untracked_still_acquired(struct kunit *test)
 {
 	static struct eresource nine[9];
-	u64 untracked, unmatched;
+	u64 untracked_before, unmatched_before;
 	int i;
 
 	for (i = 0; i < 9; i++)
 		ex_initialize_resource_lite(&nine[i]);
 	resource_session_start(test);
-	untracked = resource_counters()->untracked;
-	unmatched = resource_counters()->unmatched;
+	untracked_before = resource_cpu()->untracked;
+	unmatched_before = resource_cpu()->unmatched;
 	/* Lockdep checks no order for acquisitions that do not wait; all nine are of one class. */
 	for (i = 0; i < 9; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
-	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before + 1);
 	KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&nine[8]));
 	for (i = 8; i >= 0; i--)
 		ex_release_resource_lite(&nine[i]);
-	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 1);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 8u);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before + 1);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 8u);
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
 	for (i = 0; i < 8; i++)
 		ex_release_resource_lite(&nine[i]);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 16u);
-	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked + 1);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 16u);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before + 1);
 	for (i = 0; i < 9; i++)
 		ex_delete_resource_lite(&nine[i]);
 	session_stop(test);
@@ -194,21 +195,21 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 
 static void resource_held_at_enable_release_counted_unmatched(struct kunit *test)
 {
-	u64 unmatched;
+	u64 unmatched_before;
 
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	resource_session_start(test);
-	unmatched = resource_counters()->unmatched;
+	unmatched_before = resource_cpu()->unmatched;
 	release_acquisitions(1);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
-	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before + 1);
 	session_stop(test);
 }
 
 static void slots_of_stopped_session_reused(struct kunit *test)
 {
 	static struct eresource eight[8];
-	u64 untracked, unmatched;
+	u64 untracked_before, unmatched_before;
 	int i;
 
 	for (i = 0; i < 8; i++)
@@ -218,18 +219,18 @@ static void slots_of_stopped_session_reused(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&eight[i], false));
 	session_stop(test);
 	resource_session_start(test);
-	untracked = resource_counters()->untracked;
-	unmatched = resource_counters()->unmatched;
+	untracked_before = resource_cpu()->untracked;
+	unmatched_before = resource_cpu()->unmatched;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
-	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before);
 	for (i = 0; i < 8; i++) {
 		ex_release_resource_lite(&eight[i]);
 		ex_delete_resource_lite(&eight[i]);
 	}
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
-	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 8);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before + 8);
 	session_stop(test);
 }
 
@@ -237,40 +238,40 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 {
 	unsigned long thread;
 	int tries = 60000;
-	u64 unmatched;
-	u32 records;
+	u64 unmatched_before;
+	u32 record_count;
 
 	resource_session_start(test);
-	records = ntklog_task_record_count();
+	record_count = ntklog_count_task_records();
 	users[0].is_lockdep_off = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records + 1);
-	thread = user_thread(test, 0);
+	KUNIT_EXPECT_EQ(test, ntklog_count_task_records(), record_count + 1);
+	thread = get_user_thread(test, 0);
 	user_exit(test, 0);
-	while (ntklog_task_record_count() != records && tries--)
+	while (ntklog_count_task_records() != record_count && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
+	KUNIT_EXPECT_EQ(test, ntklog_count_task_records(), record_count);
 	/* The exiting thread's slot is gone, so a release for it is unmatched. */
-	unmatched = resource_counters()->unmatched;
+	unmatched_before = resource_cpu()->unmatched;
 	ex_release_resource_for_thread_lite(&resource, thread);
-	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched + 1);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before + 1);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
 	session_stop(test);
 }
 
 /*
- * Release the resource as if the CPU had counted @releases, and the acquisition had waited for
+ * Release the resource as if the CPU had counted @release_count, and the acquisition had waited for
  * @wait_time, and @contention_delta waits had begun during the hold. Returns true if an event was
  * written.
  */
-static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta)
+static bool release_is_written(u64 release_count, u64 wait_time, u32 contention_delta)
 {
 	const struct ntklog_resource_wait wait = {
 		.start_time = get_cycles() - wait_time,
-		.processor = TEST_CPU,
+		.start_cpu = TEST_CPU,
 		.has_timer = true,
 	};
-	unsigned int before = resource_event_count();
+	unsigned int before = count_resource_events();
 	struct wmi_resource64 record;
 	unsigned long flags;
 	bool sampled;
@@ -278,7 +279,7 @@ static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta
 	ntklog_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
 	preempt_disable();
 	local_irq_save(flags);
-	ntklog_restart_release_countdown(&resource_counters()->releases, releases - 1);
+	ntklog_restart_release_countdown(&resource_cpu()->releases, release_count - 1);
 	local_irq_restore(flags);
 	ntklog_count_resource_release(true);
 	sampled = ntklog_track_resource_release_slow(&resource, (unsigned long)current, true,
@@ -286,7 +287,7 @@ static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta
 	preempt_enable();
 	if (sampled)
 		ntklog_write_resource(&record);
-	return resource_event_count() != before;
+	return count_resource_events() != before;
 }
 
 static void release_sampled_by_release_count(struct kunit *test)
@@ -335,7 +336,7 @@ static void release_with_unknown_wait_not_sampled_as_waited(struct kunit *test)
 	/* A recursive acquisition whose first one is unknown has WaitTime 1. */
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(2);
-	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
 	session_stop(test);
 }
 
@@ -346,23 +347,23 @@ static void releases_by_mode_counted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
 	resource_session_start(test);
-	before = *resource_counters();
+	before = *resource_cpu();
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(2);
-	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases,
+	KUNIT_EXPECT_EQ(test, resource_cpu()->exclusive_releases,
 			before.exclusive_releases + 1);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
-	KUNIT_EXPECT_EQ(test, resource_counters()->shared_releases, before.shared_releases + 1);
-	KUNIT_EXPECT_EQ(test, resource_counters()->exclusive_releases,
+	KUNIT_EXPECT_EQ(test, resource_cpu()->shared_releases, before.shared_releases + 1);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->exclusive_releases,
 			before.exclusive_releases + 1);
 	session_stop(test);
-	before = *resource_counters();
+	before = *resource_cpu();
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
-	KUNIT_EXPECT_EQ(test, resource_counters()->shared_releases, before.shared_releases);
-	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->shared_releases, before.shared_releases);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, before.unmatched);
 }
 
 static struct eresource softirq_resources[2], task_resources[8];
@@ -385,7 +386,8 @@ static void acquire_two_in_softirq(void)
 static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 {
 	static struct lock_class_key softirq_keys[2], thread_keys[8];
-	u64 untracked = resource_counters()->untracked, unmatched = resource_counters()->unmatched;
+	u64 untracked_before = resource_cpu()->untracked;
+	u64 unmatched_before = resource_cpu()->unmatched;
 	size_t i;
 
 	/* A lockdep class for each, so that their order is free. */
@@ -401,8 +403,8 @@ static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
 		ex_release_resource_lite(&task_resources[i]);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, resource_counters()->untracked, untracked);
-	KUNIT_EXPECT_EQ(test, resource_counters()->unmatched, unmatched);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked, untracked_before);
+	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched, unmatched_before);
 	for (i = 0; i < ARRAY_SIZE(softirq_resources); i++)
 		ex_delete_resource_lite(&softirq_resources[i]);
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)

@@ -40,7 +40,7 @@ static void start(struct kunit *test, int i, u32 group)
 	struct etw_session *session = &etw_sessions[i];
 
 	if (group)
-		etw_group_mask_set(&change.set, group);
+		etw_group_mask_set(&change.groups_to_set, group);
 	KUNIT_ASSERT_EQ(test, etw_change_group_mask(session, &change), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SESSION_BUFFER_SIZE), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 4), 0);
@@ -49,7 +49,7 @@ static void start(struct kunit *test, int i, u32 group)
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
 }
 
-static void stop(struct kunit *test, int i)
+static void stop_session(struct kunit *test, int i)
 {
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[i]), 0);
 }
@@ -58,7 +58,7 @@ static void stop(struct kunit *test, int i)
 static const u8 *event_at(int i, unsigned int index)
 {
 	const struct etw_run *run = etw_sessions[i].run;
-	const struct rchan_buf *buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	const u8 *bytes = buf->start;
 	size_t position = BUFFER_EVENTS;
 
@@ -76,14 +76,14 @@ static void expect_first_events(struct kunit *test, int i, const u16 *hook_ids, 
 				    hook_ids[index], "event %u of session %d", index, i);
 }
 
-static void expect_observed(struct kunit *test, const u8 *event, u32 group, u32 observed)
+static void expect_observed(struct kunit *test, const u8 *event, u32 group, u32 is_observed)
 {
 	/* Version 1, PERFINFO64, 0xC0; header and two words. */
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110001u);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x18);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_HOOK_ID), OBSERVED);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA), group);
-	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 4), observed);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 4), is_observed);
 }
 
 static void start_and_stop_log_observation_of_group(struct kunit *test)
@@ -92,7 +92,7 @@ static void start_and_stop_log_observation_of_group(struct kunit *test)
 	unsigned int i;
 
 	start(test, 2, PERF_SPINLOCK);
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 	expect_observed(test, event_at(2, 2), PERF_SPINLOCK, 0);
@@ -110,12 +110,12 @@ static void change_of_mask_logs_observation_of_group(struct kunit *test)
 	struct etw_group_mask_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
-	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
+	etw_group_mask_set(&change.groups_to_set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
-	change.clear = change.set;
-	memset(&change.set, 0, sizeof(change.set));
+	change.groups_to_clear = change.groups_to_set;
+	memset(&change.groups_to_set, 0, sizeof(change.groups_to_set));
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 2), PERF_SYNC_OBJECTS, 1);
 	expect_observed(test, event_at(2, 4), PERF_SYNC_OBJECTS, 0);
@@ -136,13 +136,13 @@ static void expect_to_be_observed(struct kunit *test, const struct etw_run *run,
 
 static void fill_last_cpu(void *data)
 {
-	static const u64 filling[32];
+	static const u64 filler[32];
 	u16 length;
 
 	/* Fill the rest of each buffer with shorter and shorter events. */
-	for (length = sizeof(filling); length; length -= 8)
+	for (length = sizeof(filler); length; length -= 8)
 		while (etw_log_session_event(data, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
-					     NTKLOG_OBSERVED_VERSION, filling, length))
+					     NTKLOG_OBSERVED_VERSION, filler, length))
 			;
 }
 
@@ -157,9 +157,9 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
-	buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
+	buf = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
-	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
+	etw_group_mask_set(&change.groups_to_set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(session, &change), 0);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS));
 	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
@@ -169,7 +169,7 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, after.lost, before.lost, "each attempt counts as a loss");
 	relay_subbufs_consumed(buf->chan, buf->cpu, buf->subbufs_produced - buf->subbufs_consumed);
 	expect_to_be_observed(test, run, PERF_SYNC_OBJECTS);
-	stop(test, 2);
+	stop_session(test, 2);
 	/* The first buffer has been reused, and begins with the event. */
 	expect_observed(test, event_at(2, 0), PERF_SYNC_OBJECTS, 1);
 }
@@ -189,7 +189,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	etw_resume_observing();
 	expect_to_be_observed(test, run, PERF_SPINLOCK);
 	etw_resume_observing();
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	for (i = 1; i < 5; i++)
 		expect_observed(test, event_at(2, i), PERF_SPINLOCK, i % 2);
@@ -206,7 +206,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 
 	start(test, 2, PERF_SPINLOCK);
 	run = session->run;
-	buf = etw_run_buffer(run, etw_find_last_file_cpu(run));
+	buf = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
 	KUNIT_EXPECT_EQ(test, etw_stop_observing_for_suspend(), 0);
 	etw_resume_observing();
@@ -216,7 +216,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 		usleep_range(500, 1000);
 		KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &after));
 	} while (after.written < before.written + 2 && tries--);
-	stop(test, 2);
+	stop_session(test, 2);
 	expect_observed(test, event_at(2, 0), PERF_SPINLOCK, 0);
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 }
@@ -228,7 +228,7 @@ static int begin_suspend(void *unused)
 }
 
 /* Let a task begin a suspend while the test holds etw_mutex, and expect that it fails with @err. */
-static void refuse_suspend(struct kunit *test, bool kill, int err)
+static void refuse_suspend(struct kunit *test, bool is_killed, int err)
 {
 	struct etw_session *session = &etw_sessions[2];
 	struct test_thread thread;
@@ -247,13 +247,13 @@ static void refuse_suspend(struct kunit *test, bool kill, int err)
 		etw_log_observed(session, &session->settings.group_mask);
 	} while (etw_group_mask_test(&run->observed, PERF_SPINLOCK) && tries--);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
-	if (kill)
+	if (is_killed)
 		send_sig(SIGKILL, thread.task, 1);
 	wait_for_completion(&thread.done);
 	mutex_unlock(&etw_mutex);
 	KUNIT_EXPECT_EQ(test, test_stop_kthread(thread.task), err);
 	expect_to_be_observed(test, run, PERF_SPINLOCK);
-	stop(test, 2);
+	stop_session(test, 2);
 }
 
 static void a_suspend_that_is_killed_lets_the_observation_go_on(struct kunit *test)
@@ -267,14 +267,14 @@ static void a_suspend_does_not_wait_for_a_start_without_limit(struct kunit *test
 	refuse_suspend(test, false, -EBUSY);
 }
 
-static u64 growing_steal_time(int cpu)
+static u64 get_growing_steal_time(int cpu)
 {
 	static u64 steal_time;
 
 	return ++steal_time;
 }
 
-static u64 steal_time_of_test(int cpu)
+static u64 get_constant_steal_time(int cpu)
 {
 	return 1000;
 }
@@ -285,15 +285,15 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	static const u16 hook_ids[] = {
 		SPIN_LOCK_START, OBSERVED, RESOURCE_START, DROPPED_START, OBSERVED,
 	};
-	ntklog_steal_time_func_t before = ntklog_steal_time_of_cpu;
+	ntklog_steal_time_func_t before = ntklog_steal_time_func;
 	struct etw_group_mask_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
-	etw_group_mask_set(&change.set, PERF_LINUX_MUTEX);
-	ntklog_steal_time_of_cpu = steal_time_of_test;
+	etw_group_mask_set(&change.groups_to_set, PERF_LINUX_MUTEX);
+	ntklog_steal_time_func = get_constant_steal_time;
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
-	stop(test, 2);
-	ntklog_steal_time_of_cpu = before;
+	stop_session(test, 2);
+	ntklog_steal_time_func = before;
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
 	/* Version 2, PERFINFO64, 0xC0; header and three u64. */
@@ -312,30 +312,30 @@ static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
 	KUNIT_EXPECT_EQ(test, failures[0].group, PERF_LINUX_MUTEX);
 	KUNIT_EXPECT_EQ(test, failures[0].error, (u32)EOPNOTSUPP);
-	stop(test, 2);
+	stop_session(test, 2);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
 	KUNIT_EXPECT_NE(test, read_u16(event_at(2, 1), EVENT_HOOK_ID), OBSERVED);
 	start(test, 2, PERF_SPINLOCK);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 0u);
-	stop(test, 2);
+	stop_session(test, 2);
 }
 
-static void set_spin_lock_rates(struct kunit *test, u32 acquire, u32 contention)
+static void set_spin_lock_rates(struct kunit *test, u32 acquire_rate, u32 contention_rate)
 {
 	/* Class, spin threshold, acquire rate, contention rate, hold threshold. */
-	u32 set[] = { 5, 2, acquire, contention, 5000000 };
+	u32 words_to_set[] = { 5, 2, acquire_rate, contention_rate, 5000000 };
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set,
-						     sizeof(set)), STATUS_SUCCESS);
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, words_to_set,
+						     sizeof(words_to_set)), STATUS_SUCCESS);
 }
 
-static void expect_rates(struct kunit *test, const u8 *event, u32 acquire, u32 contention)
+static void expect_rates(struct kunit *test, const u8 *event, u32 acquire_rate, u32 contention_rate)
 {
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110003u);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x20);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x00), 2u);
-	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), contention);
-	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), acquire);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x04), contention_rate);
+	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x08), acquire_rate);
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_DATA + 0x0C), 5000000u);
 }
 
@@ -365,7 +365,7 @@ static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
 						   999), STATUS_INVALID_PARAMETER);
 	set_spin_lock_rates(test, 1000, 1);
 	for (i = 2; i <= 6; i += 2)
-		stop(test, i);
+		stop_session(test, i);
 	for (i = 2; i <= 6; i += 4) {
 		expect_first_events(test, i, hook_ids, ARRAY_SIZE(hook_ids));
 		for (index = 0; index < ARRAY_SIZE(hook_ids); index++)
@@ -382,17 +382,17 @@ static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
 	static const u16 hook_ids[] = {
 		RESOURCE_START, DROPPED_START, RESOURCE_END, RESOURCE_START, RESOURCE_END,
 	};
-	const struct ntklog_parameter *rate = &ntklog_resource_information.parameters[0];
-	ntklog_steal_time_func_t steal_time_before = ntklog_steal_time_of_cpu;
-	const u32 before = ntklog_get_parameter(rate);
+	const struct ntklog_parameter *rate_parameter = &ntklog_resource_information.parameters[0];
+	ntklog_steal_time_func_t steal_time_func_before = ntklog_steal_time_func;
+	const u32 before = ntklog_get_parameter(rate_parameter);
 
-	ntklog_steal_time_of_cpu = growing_steal_time;
+	ntklog_steal_time_func = get_growing_steal_time;
 	start(test, 2, PERF_LINUX_MUTEX);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
-	stop(test, 2);
-	ntklog_steal_time_of_cpu = steal_time_before;
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
+	stop_session(test, 2);
+	ntklog_steal_time_func = steal_time_func_before;
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before), STATUS_SUCCESS);
 }
 
 static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
@@ -400,17 +400,17 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 	static const u16 hook_ids[] = {
 		RESOURCE_START, OBSERVED, RESOURCE_END, RESOURCE_START, OBSERVED, RESOURCE_END,
 	};
-	const struct ntklog_parameter *rate = &ntklog_resource_information.parameters[0];
-	const u32 before = ntklog_get_parameter(rate);
+	const struct ntklog_parameter *rate_parameter = &ntklog_resource_information.parameters[0];
+	const u32 before = ntklog_get_parameter(rate_parameter);
 
 	start(test, 2, PERF_SYNC_OBJECTS);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
-	stop(test, 2);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
+	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 2), EVENT_DATA), before);
 	KUNIT_EXPECT_EQ(test, read_u32(event_at(2, 3), EVENT_DATA), before + 7);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before), STATUS_SUCCESS);
 }
 
 static struct kunit_case rundown_test_cases[] = {

@@ -15,7 +15,7 @@ void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enu
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[id];
 
-	etw_group_mask_set(&change.set, group);
+	etw_group_mask_set(&change.groups_to_set, group);
 	etw_change_group_mask(session, &change);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SESSION_BUFFER_SIZE), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
@@ -33,7 +33,7 @@ void change_groups_of_session(int id, u32 group, bool set)
 {
 	struct etw_group_mask_change change = {};
 
-	etw_group_mask_set(set ? &change.set : &change.clear, group);
+	etw_group_mask_set(set ? &change.groups_to_set : &change.groups_to_clear, group);
 	etw_change_group_mask(&etw_sessions[id], &change);
 }
 
@@ -44,7 +44,7 @@ const struct etw_buffer_cpu *session_counts(int id)
 
 struct rchan_buf *session_rchan_buf(int id)
 {
-	return etw_run_buffer(etw_sessions[id].run, TEST_CPU);
+	return etw_get_buffer_of_cpu(etw_sessions[id].run, TEST_CPU);
 }
 
 const u8 *session_buffer_at(int id, unsigned int index)
@@ -71,7 +71,7 @@ void log_event(u32 group, u64 number)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event(etw_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
+	etw_log_event(etw_find_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
 	local_irq_restore(flags);
 }
 
@@ -85,16 +85,16 @@ bool log_event_in_place(u32 group, u64 number)
 	unsigned long flags;
 	bool in_place;
 	void *data;
-	u64 sessions;
+	u64 session_set;
 
 	local_irq_save(flags);
-	sessions = etw_sessions_for_event(group);
-	in_place = etw_begin_event(sessions, TEST_HOOK_ID, 1, EVENT_LENGTH, &data);
+	session_set = etw_find_sessions_for_event(group);
+	in_place = etw_begin_event(session_set, TEST_HOOK_ID, 1, EVENT_LENGTH, &data);
 	if (in_place) {
 		memcpy(data, bytes, EVENT_LENGTH);
-		etw_end_event(sessions, data, EVENT_LENGTH);
+		etw_end_event(session_set, data, EVENT_LENGTH);
 	} else {
-		etw_log_event(sessions, TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
+		etw_log_event(session_set, TEST_HOOK_ID, 1, bytes, EVENT_LENGTH);
 	}
 	local_irq_restore(flags);
 	return in_place;

@@ -102,7 +102,7 @@ static void reader_open_at_restart_keeps_its_run(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL),
 			(__force u32)(EPOLLHUP | EPOLLIN | EPOLLRDNORM));
 	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 0), 0);
-	KUNIT_EXPECT_EQ(test, read_u64(etw_run_buffer(run, TEST_CPU)->start,
+	KUNIT_EXPECT_EQ(test, read_u64(etw_get_buffer_of_cpu(run, TEST_CPU)->start,
 				       BUFFER_EVENTS + EVENT_DATA), 5ull);
 	etw_close_reader(reader);
 	stop_session_by_id(test, 5);
@@ -130,7 +130,7 @@ static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
 	relay_subbufs_consumed(last->chan, TEST_CPU,
 			       last->subbufs_produced - last->subbufs_consumed);
 	/* Read also the buffer with the end of the file, on the CPU whose file is the last. */
-	last = etw_run_buffer(run, etw_find_last_file_cpu(run));
+	last = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	relay_subbufs_consumed(last->chan, last->cpu,
 			       last->subbufs_produced - last->subbufs_consumed);
 	etw_close_reader(etw_open_reader(run, TEST_CPU));
@@ -163,12 +163,12 @@ static void cpu_online_after_stop_gets_no_buffers(struct kunit *test)
 		kunit_skip(test, "no CPU can be taken offline");
 	start_session_by_id(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
 	log_event(TEST_GROUP, 5);
-	KUNIT_EXPECT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
+	KUNIT_EXPECT_NULL(test, etw_get_buffer_of_cpu(etw_sessions[5].run, cpu));
 	stop_session_by_id(test, 5);
 	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
-	KUNIT_EXPECT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
+	KUNIT_EXPECT_NULL(test, etw_get_buffer_of_cpu(etw_sessions[5].run, cpu));
 	start_session_by_id(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
-	KUNIT_EXPECT_NOT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
+	KUNIT_EXPECT_NOT_NULL(test, etw_get_buffer_of_cpu(etw_sessions[5].run, cpu));
 	stop_session_by_id(test, 5);
 }
 

@@ -206,7 +206,7 @@ static int write_events(void *data)
 static size_t count_number_gaps(const u8 *snapshot, size_t size)
 {
 	u64 expected = 0;
-	size_t gaps = 0, i, position;
+	size_t gap_count = 0, i, position;
 
 	for (i = SESSION_BUFFER_SIZE; i < size; i += SESSION_BUFFER_SIZE) {
 		for (position = BUFFER_EVENTS;
@@ -214,12 +214,12 @@ static size_t count_number_gaps(const u8 *snapshot, size_t size)
 		     position += ALIGN(read_u16(snapshot + i + position, EVENT_SIZE) ?: 8, 8)) {
 			u64 number = read_u64(snapshot + i + position, EVENT_DATA);
 
-			gaps += number != expected &&
+			gap_count += number != expected &&
 				(i > SESSION_BUFFER_SIZE || position > BUFFER_EVENTS);
 			expected = number + 1;
 		}
 	}
-	return gaps;
+	return gap_count;
 }
 
 static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
@@ -228,7 +228,7 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 	const struct etw_buffer_cpu *counts;
 	struct event_writer writer = {};
 	struct test_thread thread;
-	size_t copied = 0, size, i;
+	size_t copied_buffers = 0, size, i;
 	u64 start;
 
 	start_session_by_id(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
@@ -257,14 +257,14 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 			last_buffer = snapshot + size - SESSION_BUFFER_SIZE;
 			KUNIT_EXPECT_EQ(test, read_u16(last_buffer, BUFFER_FLAG), 0x21);
 			KUNIT_EXPECT_EQ(test, count_number_gaps(snapshot, size), 0ul);
-			copied += size / SESSION_BUFFER_SIZE - 1;
+			copied_buffers += size / SESSION_BUFFER_SIZE - 1;
 		}
 		kvfree(snapshot);
 	}
 	WRITE_ONCE(writer.is_stopped, true);
 	test_thread_join(&thread);
 	stop_session_by_id(test, 2);
-	KUNIT_EXPECT_GE(test, copied, (size_t)SNAPSHOTS);
+	KUNIT_EXPECT_GE(test, copied_buffers, (size_t)SNAPSHOTS);
 	KUNIT_EXPECT_EQ(test, counts->lost, 0ull);
 	KUNIT_EXPECT_EQ(test, counts->generated, writer.count);
 	KUNIT_EXPECT_EQ(test, counts->written, writer.count);
@@ -331,7 +331,7 @@ static int read_all_buffers(void *data)
 static void snapshot_during_read_each_buffer_once(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
-	struct etw_reader *open;
+	struct etw_reader *open_reader;
 	struct test_thread reader;
 	unsigned int round;
 	u64 i;
@@ -343,8 +343,8 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 		for (i = 0; i < 64 * EVENTS_PER_BUFFER; i++)
 			log_event(PERF_SPINLOCK_CNTRS, i);
 		stop_session_by_id(test, 2);
-		open = etw_open_reader(session->run, TEST_CPU);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(open));
+		open_reader = etw_open_reader(session->run, TEST_CPU);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(open_reader));
 		test_thread_start(test, &reader, 1, read_all_buffers, session_rchan_buf(2));
 		do {
 			u8 *snapshot = etw_make_snapshot(session, &size);
@@ -363,7 +363,7 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 			taken++;
 		} while (size > SESSION_BUFFER_SIZE);
 		test_thread_join(&reader);
-		etw_close_reader(open);
+		etw_close_reader(open_reader);
 		KUNIT_EXPECT_GE(test, taken, (size_t)1);
 	}
 }

@@ -87,16 +87,16 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 		for (j = 0; j < 3 * EVENTS_PER_BUFFER; j++)
 			log_event_in_place(PERF_SPINLOCK_CNTRS, j);
 		for (j = 0; j < 2; j++) {
-			u64 lost = buffers[i][j] == 2 ? EVENTS_PER_BUFFER : 0;
+			u64 expected_lost = buffers[i][j] == 2 ? EVENTS_PER_BUFFER : 0;
 
 			KUNIT_EXPECT_EQ(test, session_counts(j)->generated,
 					3ull * EVENTS_PER_BUFFER);
-			KUNIT_EXPECT_EQ(test, session_counts(j)->lost, lost);
+			KUNIT_EXPECT_EQ(test, session_counts(j)->lost, expected_lost);
 			KUNIT_EXPECT_EQ(test, session_counts(j)->written,
-					3ull * EVENTS_PER_BUFFER - lost);
+					3ull * EVENTS_PER_BUFFER - expected_lost);
 			stop_session_by_id(test, j);
 			KUNIT_EXPECT_EQ(test, read_u16(session_buffer_at(j, 1), BUFFER_FLAG) & 0x02,
-					lost ? 0x02 : 0);
+					expected_lost ? 0x02 : 0);
 		}
 	}
 }
@@ -106,16 +106,17 @@ static void sessions_for_event_follow_masks_and_starts(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 1));
 	start_session_by_id(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	start_session_by_id(test, 6, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK_CNTRS), 1ull << 24);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS), 1ull << 24);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(PERF_SPINLOCK), 0ull);
 	change_groups_of_session(3, PERF_SYNC_OBJECTS, true);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48 | 1ull << 24);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(PERF_SYNC_OBJECTS),
+			1ull << 48 | 1ull << 24);
 	stop_session_by_id(test, 3);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK_CNTRS), 0ull);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48);
 	stop_session_by_id(test, 6);
-	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_find_sessions_for_event(PERF_SYNC_OBJECTS), 0ull);
 }
 
 /* Hold a lock longer than HoldThreshold, so that its release is written without being sampled. */
@@ -146,7 +147,7 @@ static void reused_buffer_event_has_no_old_bytes(struct kunit *test)
 	start_session_by_id(test, 3, PERF_SPINLOCK, 2, ETW_MODE_BUFFERING);
 	local_irq_save(flags);
 	for (i = 0; i < 5 * EVENTS_PER_BUFFER + 1; i++)
-		etw_log_event(etw_sessions_for_event(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes,
+		etw_log_event(etw_find_sessions_for_event(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes,
 			      sizeof(bytes));
 	local_irq_restore(flags);
 	for (i = 0; i < 4; i++)
@@ -230,8 +231,8 @@ static void version_above_1_found_in_each_session(struct kunit *test)
 static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 {
 	static const u8 first[8] = { 1 }, later[16] = { 2 };
+	u64 session_set, versions;
 	unsigned long flags;
-	u64 versions;
 	int i;
 
 	for (i = 0; i < 4; i++) {
@@ -240,14 +241,14 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
-	KUNIT_EXPECT_EQ(test, etw_versions_by_session(etw_sessions_for_event(PERF_CONTEXT_SWITCH)),
-			0);
+	versions = etw_get_versions_by_session(etw_find_sessions_for_event(PERF_CONTEXT_SWITCH));
+	KUNIT_EXPECT_EQ(test, versions, 0);
 	local_irq_save(flags);
-	versions = etw_versions_by_session(etw_sessions_for_event(PERF_SPINLOCK_CNTRS));
+	versions = etw_get_versions_by_session(etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS));
 	KUNIT_EXPECT_EQ(test, versions, 0x04030201);
-	KUNIT_EXPECT_TRUE(test,
-			  etw_any_version_above_1(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
-	KUNIT_EXPECT_FALSE(test, etw_any_version_above_1(1));
+	session_set = etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS);
+	KUNIT_EXPECT_TRUE(test, etw_has_version_above_1(session_set));
+	KUNIT_EXPECT_FALSE(test, etw_has_version_above_1(1));
 	/*
 	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.
 	 * etw_set_contextswap_version() would sleep here.
@@ -256,8 +257,8 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	etw_log_event_in_versions(versions, TEST_HOOK_ID, first, sizeof(first), later,
 				  sizeof(later));
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, etw_versions_by_session(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)),
-			0x01030201);
+	versions = etw_get_versions_by_session(etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS));
+	KUNIT_EXPECT_EQ(test, versions, 0x01030201);
 	for (i = 0; i < 4; i++) {
 		const u8 *event = find_first_event(i, TEST_HOOK_ID);
 

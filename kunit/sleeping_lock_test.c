@@ -23,8 +23,8 @@
 /* Stand for locks: the hooks use only their addresses. */
 static u32 lock, others[NTKLOG_TASK_SLOTS + 1];
 
-/* @begun and @ended are set by the test, @acquired and @done by the other thread. */
-static unsigned int begun, ended, acquired, done;
+/* The test sets @begun_round and @ended_round, the other thread @acquired_round and @done_round. */
+static unsigned int begun_round, ended_round, acquired_round, done_round;
 
 static struct test_thread other;
 
@@ -44,8 +44,8 @@ static struct remainders read_remainders(void)
 {
 	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
 	struct remainders remainders = {
-		.acquisitions = -(sum.held + sum.waiting + sum.dropped),
-		.waits = -(sum.waiting + sum.dropped_waits),
+		.acquisitions = -(sum.held_slots + sum.waiting_slots + sum.dropped_slots),
+		.waits = -(sum.waiting_slots + sum.dropped_waiting_slots),
 	};
 	int cpu;
 
@@ -54,11 +54,12 @@ static struct remainders read_remainders(void)
 
 		remainders.acquisitions += READ_ONCE(counts->attempts) -
 					   READ_ONCE(counts->untracked) -
-					   READ_ONCE(counts->given_up) -
-					   READ_ONCE(counts->without_release) -
-					   ntklog_number_of_releases(&counts->releases);
-		remainders.waits += READ_ONCE(counts->waits) - READ_ONCE(counts->waited) -
-				    READ_ONCE(counts->given_up);
+					   READ_ONCE(counts->waits_given_up) -
+					   READ_ONCE(counts->releases_missed) -
+					   ntklog_get_release_count(&counts->releases);
+		remainders.waits += READ_ONCE(counts->waits_begun) -
+				    READ_ONCE(counts->waits_ended) -
+				    READ_ONCE(counts->waits_given_up);
 	}
 	return remainders;
 }
@@ -77,13 +78,13 @@ static int play_rounds(void *unused)
 	unsigned int round;
 
 	for (round = 1; round <= ROUNDS; round++) {
-		wait_for_round(&begun, round);
+		wait_for_round(&begun_round, round);
 		ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
 		/* Pairs with smp_load_acquire() in wait_for_round(). */
-		smp_store_release(&acquired, round);
+		smp_store_release(&acquired_round, round);
 		part_in_round(round);
 		/* Pairs with smp_load_acquire() in wait_for_round(). */
-		smp_store_release(&done, round);
+		smp_store_release(&done_round, round);
 	}
 	return 0;
 }
@@ -99,10 +100,10 @@ static unsigned int count_failed_rounds(struct kunit *test,
 	const struct remainders before = read_remainders();
 	unsigned int round, failed = 0;
 
-	begun = 0;
-	ended = 0;
-	acquired = 0;
-	done = 0;
+	begun_round = 0;
+	ended_round = 0;
+	acquired_round = 0;
+	done_round = 0;
 	part_in_round = other_part;
 	/* Disabling the last enabled class may take long, so keep another class enabled. */
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
@@ -112,12 +113,12 @@ static unsigned int count_failed_rounds(struct kunit *test,
 
 		KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 		/* Pairs with smp_load_acquire() in wait_for_round(). */
-		smp_store_release(&begun, round);
-		wait_for_round(&acquired, round);
+		smp_store_release(&begun_round, round);
+		wait_for_round(&acquired_round, round);
 		ndelay(round * 7 % 4096);
 		test_part();
-		WRITE_ONCE(ended, round);
-		wait_for_round(&done, round);
+		WRITE_ONCE(ended_round, round);
+		wait_for_round(&done_round, round);
 		ntklog_disable_sleeping_class(TEST_CLASS);
 		remainders = read_remainders();
 		failed += remainders.acquisitions != before.acquisitions ||
@@ -132,16 +133,16 @@ static unsigned int count_failed_rounds(struct kunit *test,
 static void wait_until_class_is_disabled(unsigned int round)
 {
 	bool gives_up = round & 1;
-	unsigned int turns = 0;
+	unsigned int loop_count = 0;
 
 	do {
 		ntklog_begin_sleeping_wait(&lock);
-		if (gives_up && ++turns == round % 64) {
+		if (gives_up && ++loop_count == round % 64) {
 			ntklog_end_sleeping_wait(&lock, -EINTR);
 			return;
 		}
 		ntklog_end_sleeping_wait(&lock, 0);
-	} while (READ_ONCE(ended) != round);
+	} while (READ_ONCE(ended_round) != round);
 }
 
 static void disable_test_class(void)
@@ -152,13 +153,15 @@ static void disable_test_class(void)
 static void class_disabled_during_wait_counted_once(struct kunit *test)
 {
 	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
-	u64 waits;
+	u64 dropped_waits;
 
 	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_until_class_is_disabled,
 						  disable_test_class), 0);
-	waits = ntklog_sum_sleeping_slots().dropped_waits - sum.dropped_waits;
-	KUNIT_EXPECT_GT(test, waits, 0);
-	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_slots().dropped - sum.dropped);
+	dropped_waits = ntklog_sum_sleeping_slots().dropped_waiting_slots -
+			sum.dropped_waiting_slots;
+	KUNIT_EXPECT_GT(test, dropped_waits, 0);
+	KUNIT_EXPECT_LT(test, dropped_waits,
+			ntklog_sum_sleeping_slots().dropped_slots - sum.dropped_slots);
 }
 
 static const struct task_struct *owner_is_other(const void *unused)
@@ -244,7 +247,7 @@ static void slots_of_released_semaphores_reclaimed(struct kunit *test)
 }
 
 /* Count the untracked acquisitions while all slots are in use, and again when the holds are old. */
-static int read_more_than_slots(void *data)
+static int acquire_shared_more_than_slots(void *data)
 {
 	const u32 action = NTKLOG_SLEEPING_CLASS(RWSEM) | NTKLOG_SLEEPING_SHARED;
 	struct ntklog_sleeping_slot *slots;
@@ -274,7 +277,7 @@ static void slots_of_old_readers_reclaimed(struct kunit *test)
 	u64 untracked[2] = { 0, 1 };
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
-	test_thread_start(test, &other, TEST_CPU + 1, read_more_than_slots, untracked);
+	test_thread_start(test, &other, TEST_CPU + 1, acquire_shared_more_than_slots, untracked);
 	test_thread_join(&other);
 	KUNIT_EXPECT_EQ(test, untracked[0], 1);
 	KUNIT_EXPECT_EQ(test, untracked[1], 0);

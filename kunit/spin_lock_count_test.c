@@ -56,7 +56,7 @@ static void contended_acquisition_counted_and_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count,
 			before.contention_count + 1);
 	KUNIT_EXPECT_GT(test, spin_lock_cpu()->spin_count, before.spin_count);
-	event = spin_lock_event(test, 0);
+	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT),
@@ -96,7 +96,7 @@ static void counters_group_only_nothing_tracked(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, 1000);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
 	session_stop(test);
 }
 
@@ -230,7 +230,7 @@ static void acquire_function_mode_and_caller_written(struct kunit *test)
 	ex_initialize_spin_lock(&ex_lock);
 	spin_lock_session_start(test);
 	function->use();
-	event = spin_lock_event(test, 0);
+	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), function->mode);
 	caller = read_u64(event, SPINLOCK_CALLER);
 	KUNIT_EXPECT_GT(test, caller, (unsigned long)function->use);
@@ -266,21 +266,21 @@ static void acquire_function_counters_only_counted(struct kunit *test)
 
 static void converted_lock_hold_starts_at_conversion(struct kunit *test)
 {
-	u64 acquired, converted;
+	u64 acquire_time, convert_time;
 	u8 old_irql;
 
 	ex_initialize_spin_lock(&ex_lock);
 	spin_lock_session_start(test);
 	old_irql = ex_acquire_spin_lock_shared(&ex_lock);
-	acquired = ntklog_time_value(spin_lock_cpu()->slot[1].time);
+	acquire_time = ntklog_time_to_cycles(spin_lock_cpu()->slot[1].time);
 	udelay(9);
-	converted = get_cycles();
+	convert_time = get_cycles();
 	KUNIT_EXPECT_TRUE(test, ex_try_convert_shared_spin_lock_exclusive(&ex_lock));
 	sample_next_uncontended(true);
 	ex_release_spin_lock_exclusive(&ex_lock, old_irql);
-	KUNIT_EXPECT_LT(test, acquired, converted);
-	KUNIT_EXPECT_GE(test, read_u64(spin_lock_event(test, 0), SPINLOCK_ACQUIRE_TIME),
-			converted);
+	KUNIT_EXPECT_LT(test, acquire_time, convert_time);
+	KUNIT_EXPECT_GE(test, read_u64(get_spin_lock_event(test, 0), SPINLOCK_ACQUIRE_TIME),
+			convert_time);
 	session_stop(test);
 }
 

@@ -33,7 +33,7 @@ static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
 
-static void set_count(u32 count)
+static void set_uncontended_count(u32 count)
 {
 	unsigned long flags;
 
@@ -47,7 +47,7 @@ static void acquire(const u32 *tested_lock)
 	ntklog_log_spin_lock_acquire(tested_lock);
 }
 
-static void release_by(const u32 *tested_lock, u8 mode)
+static void release_in_mode(const u32 *tested_lock, u8 mode)
 {
 	struct ntklog_time time = ntklog_read_time();
 
@@ -61,7 +61,7 @@ static bool release(const u32 *tested_lock)
 {
 	u64 events = spin_lock_cpu()->events;
 
-	release_by(tested_lock, WMI_SPINLOCK_QUEUED);
+	release_in_mode(tested_lock, WMI_SPINLOCK_QUEUED);
 	return spin_lock_cpu()->events != events;
 }
 
@@ -73,7 +73,7 @@ static void last_lock_released_hold_limit_restored(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
-	set_count(5 * RATE - 1);
+	set_uncontended_count(5 * RATE - 1);
 	acquire(&lock[0]);
 	hold_limit[0] = spin_lock_cpu()->hold_limit;
 	written = release(&lock[0]);
@@ -93,7 +93,7 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
-	set_count(5 * RATE - 2);
+	set_uncontended_count(5 * RATE - 2);
 	acquire(&lock[0]);
 	acquire(&lock[1]);
 	written[0] = release(&lock[1]);
@@ -104,7 +104,7 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	written[1] = release(&lock[1]);
 	hold_limit[2] = spin_lock_cpu()->hold_limit;
 	written[2] = release(&lock[0]);
-	set_count(5 * RATE - 2);
+	set_uncontended_count(5 * RATE - 2);
 	acquire(&lock[0]);
 	acquire(&lock[1]);
 	release(&lock[1]);
@@ -128,7 +128,7 @@ static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
-	set_count(5 * RATE - 1);
+	set_uncontended_count(5 * RATE - 1);
 	acquire(&lock[0]);
 	__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
 	acquire(&lock[1]);
@@ -146,16 +146,16 @@ static void start_another(struct kunit *test, u32 group)
 {
 	struct etw_group_mask_change change = { .replaces_mask = true };
 
-	etw_group_mask_set(&change.set, group);
+	etw_group_mask_set(&change.groups_to_set, group);
 	etw_change_group_mask(&etw_sessions[1], &change);
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(&etw_sessions[1], 0), 0);
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);
 }
 
 /* The first event in a buffer also starts the buffer, so the second one takes the fast path. */
-static const u8 *second_event_of_session_1(struct kunit *test)
+static const u8 *get_second_event_of_session_1(struct kunit *test)
 {
-	const u8 *bytes = etw_run_buffer(etw_sessions[1].run, TEST_CPU)->start;
+	const u8 *bytes = etw_get_buffer_of_cpu(etw_sessions[1].run, TEST_CPU)->start;
 	const u8 *event = NULL;
 	unsigned int events = 0;
 	size_t position;
@@ -184,7 +184,7 @@ static void two_sessions_same_event_bytes(struct kunit *test)
 	old_irql = ke_raise_irql_to_dpc_level();
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {
-		set_count(5 * RATE - 1);
+		set_uncontended_count(5 * RATE - 1);
 		acquire(&lock[0]);
 		release(&lock[0]);
 	}
@@ -192,9 +192,9 @@ static void two_sessions_same_event_bytes(struct kunit *test)
 	ke_lower_irql(old_irql);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 2);
-	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
-	other = second_event_of_session_1(test);
+	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 2);
+	event = get_session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
+	other = get_second_event_of_session_1(test);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_EXPECT_MEMEQ(test, event, other, read_u16(event, EVENT_SIZE));
 }
@@ -210,17 +210,17 @@ static void linux_lock_interrupted_count_in_event(struct kunit *test)
 	start_another(test, PERF_LINUX_SPINLOCK);
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {
-		set_count(5 * RATE - 1);
+		set_uncontended_count(5 * RATE - 1);
 		acquire(&lock[0]);
 		for (j = 0; j < 3; j++)
 			ntklog_count_interrupt_in_slots();
-		release_by(&lock[0], LINUX);
+		release_in_mode(&lock[0], LINUX);
 	}
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 0);
-	event = second_event_of_session_1(test);
+	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 0);
+	event = get_second_event_of_session_1(test);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 3);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_WAIT_TIME), 0);
@@ -250,12 +250,13 @@ static void linux_lock_contended_wait_in_event(struct kunit *test)
 		 * added.
 		 */
 		ntklog_count_interrupt_in_slots();
-		release_by(&lock[0], WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW);
+		release_in_mode(&lock[0],
+				WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW);
 	}
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 	session_stop(test);
-	event = second_event_of_session_1(test);
+	event = get_second_event_of_session_1(test);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 77);
 	KUNIT_EXPECT_GE(test, read_u32(event, SPINLOCK_WAIT_TIME), 100000);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 0);

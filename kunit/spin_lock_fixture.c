@@ -29,7 +29,7 @@ void spin_lock_session_start(struct kunit *test)
 struct spin_lock_counts read_counts(void)
 {
 	return (struct spin_lock_counts){
-		.acquire_count = ntklog_spin_lock_acquire_count(TEST_CPU),
+		.acquire_count = ntklog_get_spin_lock_acquire_count(TEST_CPU),
 		.contention_count = spin_lock_cpu()->contention_count,
 		.spin_count = spin_lock_cpu()->spin_count,
 		.untracked = spin_lock_cpu()->untracked,
@@ -48,14 +48,14 @@ void set_counters(u32 acquire_count, u32 contention_count)
 	local_irq_restore(flags);
 }
 
-unsigned int spin_lock_event_count(void)
+unsigned int count_spin_lock_events(void)
 {
-	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
+	return count_session_events(PERFINFO_LOG_TYPE_SPINLOCK);
 }
 
-const u8 *spin_lock_event(struct kunit *test, unsigned int index)
+const u8 *get_spin_lock_event(struct kunit *test, unsigned int index)
 {
-	const u8 *event = session_event(index, PERFINFO_LOG_TYPE_SPINLOCK);
+	const u8 *event = get_session_event(index, PERFINFO_LOG_TYPE_SPINLOCK);
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	return event;
@@ -97,7 +97,7 @@ noinline void log_release(const void *lock, u8 acquire_mode, struct ntklog_time 
 bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 contention_count)
 {
 	struct ntklog_spin_lock_wait_start wait_start = {};
-	unsigned int before = spin_lock_event_count();
+	unsigned int before = count_spin_lock_events();
 	struct ntklog_time release_time;
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 
@@ -107,10 +107,10 @@ bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 co
 	else
 		ntklog_log_spin_lock_acquire(&lock[0]);
 	release_time = topmost_slot()->time;
-	hold_time += ntklog_time_value(release_time);
+	hold_time += ntklog_time_to_cycles(release_time);
 	release_time = (struct ntklog_time){ .low = hold_time, .high = hold_time >> 32 };
 	set_counters(acquire_count, contention_count);
 	log_release(&lock[0], WMI_SPINLOCK_QUEUED, release_time);
 	ke_lower_irql(old_irql);
-	return spin_lock_event_count() != before;
+	return count_spin_lock_events() != before;
 }

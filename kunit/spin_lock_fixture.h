@@ -41,7 +41,7 @@ static inline struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 
 static inline u32 slots_in_use(void)
 {
-	return ntklog_slots_in_use(spin_lock_cpu());
+	return ntklog_count_slots_in_use(spin_lock_cpu());
 }
 
 static inline const struct ntklog_spin_lock_slot *topmost_slot(void)
@@ -51,15 +51,15 @@ static inline const struct ntklog_spin_lock_slot *topmost_slot(void)
 
 static inline u32 tracked_slots_in_use(void)
 {
-	return slots_in_use() - spin_lock_cpu()->untracked_slots;
+	return slots_in_use() - spin_lock_cpu()->untracked_slots_in_use;
 }
 
 int spin_lock_fixture_init(struct kunit *test);
 void spin_lock_session_start(struct kunit *test);
 struct spin_lock_counts read_counts(void);
 void set_counters(u32 acquire_count, u32 contention_count);
-unsigned int spin_lock_event_count(void);
-const u8 *spin_lock_event(struct kunit *test, unsigned int index);
+unsigned int count_spin_lock_events(void);
+const u8 *get_spin_lock_event(struct kunit *test, unsigned int index);
 void set_spin_lock_parameters(struct kunit *test, u32 spin_threshold, u32 acquire_rate,
 			      u32 contention_rate, u32 hold_threshold);
 void sample_next_uncontended(bool sample);

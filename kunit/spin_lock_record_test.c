@@ -32,7 +32,7 @@ static void event_bytes_match_nt_layout(struct kunit *test)
 	before = get_cycles();
 	function = acquire_and_release(&lock[3], &handle);
 	after = get_cycles();
-	event = spin_lock_event(test, 0);
+	event = get_spin_lock_event(test, 0);
 
 	KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110002u);
 	KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), 0x48);
@@ -73,10 +73,10 @@ static void interrupts_during_hold_counted(struct kunit *test)
 	sample_next_uncontended(true);
 	ke_release_in_stack_queued_spin_lock(&handle);
 
-	event = spin_lock_event(test, 0);
+	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_GE(test, read_u32(event, SPINLOCK_INTERRUPTS), 10);
 	/* SYNCH_LEVEL disables interrupts. */
-	event = spin_lock_event(test, 1);
+	event = get_spin_lock_event(test, 1);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_IRQL), SYNCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 0);
 	session_stop(test);
@@ -95,7 +95,7 @@ static void interrupts_in_slots_nt_lock_event_unchanged(struct kunit *test)
 		ntklog_count_interrupt_in_slots();
 	sample_next_uncontended(true);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	event = spin_lock_event(test, 0);
+	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 0);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_WAIT_TIME), 0);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 0);
@@ -120,14 +120,14 @@ static void release_context_is_in_acquire_mode(struct kunit *test)
 	test_run_in_softirq(use_lock_in_interrupt, &interrupt_lock[0]);
 	test_run_in_hardirq(use_lock_in_interrupt, &interrupt_lock[0]);
 	use_lock_in_interrupt(&interrupt_lock[0]);
-	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 0), SPINLOCK_MODE), 0x41);
+	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 0), SPINLOCK_MODE), 0x41);
 	/* 0x80: hard interrupt. It may have interrupted a softirq, and then 0x40 is set, too. */
-	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
-	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 2), SPINLOCK_MODE), 0x01);
+	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
+	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 2), SPINLOCK_MODE), 0x01);
 	session_stop(test);
 }
 
-static unsigned int interrupts;
+static unsigned int interrupt_count;
 
 static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
 {
@@ -137,7 +137,7 @@ static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
 	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_lock[1], &handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
-	WRITE_ONCE(interrupts, interrupts + 1);
+	WRITE_ONCE(interrupt_count, interrupt_count + 1);
 	hrtimer_forward_now(timer, ns_to_ktime(20 * NSEC_PER_USEC));
 	return HRTIMER_RESTART;
 }
@@ -149,16 +149,16 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	struct klock_queue_handle handle[3];
 	struct spin_lock_counts before;
 	struct hrtimer timer;
-	u32 rounds = 0;
+	u32 round_count = 0;
 
-	interrupts = 0;
+	interrupt_count = 0;
 	spin_lock_session_start(test);
 	before = read_counts();
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer.function = interrupt_with_locks;
 	hrtimer_start(&timer, ns_to_ktime(0), HRTIMER_MODE_REL_PINNED_HARD);
 	/* A busy host may delay this thread or the timer, so wait for enough of both. */
-	while (time_before(jiffies, end) || rounds < 100 || READ_ONCE(interrupts) < 100) {
+	while (time_before(jiffies, end) || round_count < 100 || READ_ONCE(interrupt_count) < 100) {
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[1], &handle[1]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[2]);
@@ -166,16 +166,16 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
 		ke_lower_irql(handle[0].old_irql);
-		rounds++;
+		round_count++;
 	}
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
-	KUNIT_EXPECT_GT(test, read_counts().acquire_count - before.acquire_count, 3 * rounds);
+	KUNIT_EXPECT_GT(test, read_counts().acquire_count - before.acquire_count, 3 * round_count);
 	KUNIT_EXPECT_EQ(test, (read_counts().acquire_count - before.acquire_count -
-			       3 * rounds) % 2, 0);
+			       3 * round_count) % 2, 0);
 	session_stop(test);
 }
 
@@ -208,12 +208,12 @@ static void lock_used_by_event_writer_not_written(struct kunit *test)
 	tracepoint_synchronize_unregister();
 
 	KUNIT_EXPECT_EQ(test, probe_calls, 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 1);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->suppressed, before.suppressed + 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	acquire_and_release(&lock[0], &handle);
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 2);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 2);
 	session_stop(test);
 }
 
@@ -260,7 +260,7 @@ static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 	set_spin_lock_parameters(test, 1, 1000, 1, 0);
 	/* The blocker rate is 0 by default: none is written or counted. */
 	release_with_waiter(&lock_word, false);
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, before);
 
 	spin_lock_cpu()->blocker_count = 0;
@@ -273,9 +273,9 @@ static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, 12);
 	spin_lock_cpu()->blocker_count += before;
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 3 + 3);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 3 + 3);
 	for (i = 0; i < 6; i++) {
-		const u8 *event = spin_lock_event(test, i);
+		const u8 *event = get_spin_lock_event(test, i);
 		u8 rule = i < 3 ? WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY :
 			  i < 5 ? 0 : WMI_SPINLOCK_RULE_BLOCKER;
 
@@ -291,32 +291,33 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 {
 	struct ntklog_record_limit *limit = &spin_lock_cpu()->blocker_limit;
 	unsigned long end, flags;
-	u64 dropped, events;
+	u64 dropped_count, event_count;
 	u32 lock_word, i;
 
 	spin_lock_session_start(test);
 	set_spin_lock_parameters(test, 1, 1000, 1, 0);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
 	do {
-		events = spin_lock_event_count();
+		event_count = count_spin_lock_events();
 		local_irq_save(flags);
-		dropped = limit->dropped;
+		dropped_count = limit->dropped;
 		end = jiffies + PERF_RECORD_WINDOW;
 		limit->window_end = end;
 		limit->records_left = 1;
 		for (i = 0; i < 5; i++)
 			release_with_waiter(&lock_word, i == 4);
-		dropped = limit->dropped - dropped;
+		dropped_count = limit->dropped - dropped_count;
 		/* The next test may begin in the same window. */
 		limit->records_left = PERF_RECORDS_PER_WINDOW;
 		local_irq_restore(flags);
 	} while (limit->window_end != end);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
-	KUNIT_EXPECT_EQ(test, dropped, 3);
-	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), events + 2);
-	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, events), SPINLOCK_RESERVED),
+	KUNIT_EXPECT_EQ(test, dropped_count, 3);
+	KUNIT_ASSERT_EQ(test, count_spin_lock_events(), event_count + 2);
+	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, event_count), SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY);
-	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, events + 1), SPINLOCK_RESERVED),
+	KUNIT_EXPECT_EQ(test,
+			read_u8(get_spin_lock_event(test, event_count + 1), SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_BLOCKER);
 	session_stop(test);
 }
@@ -369,8 +370,8 @@ static void queued_lock_handed_over_blocker_written(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle);
 	test_thread_join(&thread);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
-	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), 1);
-	event = spin_lock_event(test, 0);
+	KUNIT_ASSERT_EQ(test, count_spin_lock_events(), 1);
+	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED),
@@ -382,7 +383,7 @@ static void queued_lock_handed_over_blocker_written(struct kunit *test)
 struct unlinked_waiter {
 	struct klock_queue_handle handle;
 	struct kspin_lock_queue entry;
-	bool is_in_the_word;
+	bool is_in_lock_word;
 };
 
 /* Link the waiter after the release has found no linked waiter. */
@@ -391,7 +392,7 @@ static int link_waiter(void *data)
 	struct unlinked_waiter *seen = data;
 	struct kspin_lock_queue *owner = &seen->handle.lock_queue;
 
-	while (!READ_ONCE(seen->is_in_the_word) || READ_ONCE(owner->lock) & LOCK_QUEUE_OWNER)
+	while (!READ_ONCE(seen->is_in_lock_word) || READ_ONCE(owner->lock) & LOCK_QUEUE_OWNER)
 		cpu_relax();
 	/* Pairs with smp_cond_load_acquire() in ke_hand_over_queued_spin_lock(). */
 	smp_store_release(&owner->next, &seen->entry);
@@ -419,18 +420,18 @@ static void queued_waiter_not_linked_no_blocker_counted(struct kunit *test)
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &seen.handle);
 		before = spin_lock_cpu()->blocker_count;
 		xchg(&lock[0].word, (unsigned long)&seen.entry);
-		WRITE_ONCE(seen.is_in_the_word, true);
+		WRITE_ONCE(seen.is_in_lock_word, true);
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&seen.handle);
 		KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, before);
 		ke_lower_irql(seen.handle.old_irql);
 		test_thread_join(&thread);
 		KUNIT_EXPECT_EQ(test, seen.entry.lock,
 				(unsigned long)&lock[0] | LOCK_QUEUE_OWNER);
-		KUNIT_EXPECT_EQ(test, spin_lock_event_count(), i);
+		KUNIT_EXPECT_EQ(test, count_spin_lock_events(), i);
 		ke_initialize_spin_lock(&lock[0]);
 	}
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
-	KUNIT_EXPECT_EQ(test, read_u8(spin_lock_event(test, 0), SPINLOCK_RESERVED), 0);
+	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 0), SPINLOCK_RESERVED), 0);
 	session_stop(test);
 }
 

@@ -31,13 +31,13 @@ static void hold_threshold_0_nothing_written(struct kunit *test)
 
 static void hold_time_over_32_bits_wraps(struct kunit *test)
 {
-	u64 wrap = 1ULL << 32;
+	u64 wrap_cycles = 1ULL << 32;
 
 	spin_lock_session_start(test);
-	KUNIT_EXPECT_FALSE(test, release_is_written(0, wrap, 5001, 0));
-	KUNIT_EXPECT_FALSE(test, release_is_written(0, wrap + 1000000, 5001, 0));
-	KUNIT_EXPECT_TRUE(test, release_is_written(0, wrap + 1000001, 5001, 0));
-	KUNIT_EXPECT_TRUE(test, release_is_written(0, wrap - 1, 5001, 0));
+	KUNIT_EXPECT_FALSE(test, release_is_written(0, wrap_cycles, 5001, 0));
+	KUNIT_EXPECT_FALSE(test, release_is_written(0, wrap_cycles + 1000000, 5001, 0));
+	KUNIT_EXPECT_TRUE(test, release_is_written(0, wrap_cycles + 1000001, 5001, 0));
+	KUNIT_EXPECT_TRUE(test, release_is_written(0, wrap_cycles - 1, 5001, 0));
 	session_stop(test);
 }
 
@@ -100,10 +100,10 @@ static void release_two_rules_met_one_event_written(struct kunit *test)
 	unsigned int before;
 
 	spin_lock_session_start(test);
-	before = spin_lock_event_count();
+	before = count_spin_lock_events();
 	KUNIT_EXPECT_TRUE(test, release_is_written(1, 1000001, 1000, 10));
 	KUNIT_EXPECT_TRUE(test, release_is_written(0, 1000001, 1000, 0));
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), before + 2);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), before + 2);
 	session_stop(test);
 }
 
@@ -124,9 +124,9 @@ struct model {
 	unsigned int written;
 };
 
-static u32 model_random(struct model *model, u32 below)
+static u32 model_random(struct model *model, u32 bound)
 {
-	return prandom_u32_state(&model->random) % below;
+	return prandom_u32_state(&model->random) % bound;
 }
 
 static void model_change_parameters(struct kunit *test, struct model *model)
@@ -169,7 +169,7 @@ static void model_acquire(struct model *model)
 	model->contention_count += !!spin_count;
 	model->owned[model->count].lock = spin_lock;
 	model->owned[model->count].acquire_time =
-		ntklog_time_value(topmost_slot()->time);
+		ntklog_time_to_cycles(topmost_slot()->time);
 	model->owned[model->count].spin_count = spin_count;
 	model->owned[model->count].is_tracked = tracked < PERF_SPIN_LOCK_DEPTH;
 	model->count++;
@@ -182,42 +182,42 @@ static bool model_release(struct model *model)
 	u32 hold_time = model_random(model, 50) ? model_random(model, 5000) :
 			1000000 + model_random(model, 1000);
 	/* Mostly choose the lock that was acquired last. */
-	unsigned int victim = model->count - 1 -
+	unsigned int released_index = model->count - 1 -
 			     (model_random(model, 4) ? 0 : model_random(model, model->count));
 	u64 release_time, before = spin_lock_cpu()->events;
 	unsigned int i;
 	bool expected;
 
 	/* A lock held twice is released in reverse order. */
-	for (i = victim + 1; i < model->count; i++)
-		if (model->owned[i].lock == model->owned[victim].lock)
-			victim = i;
-	release_time = model->owned[victim].acquire_time + hold_time;
+	for (i = released_index + 1; i < model->count; i++)
+		if (model->owned[i].lock == model->owned[released_index].lock)
+			released_index = i;
+	release_time = model->owned[released_index].acquire_time + hold_time;
 	if (parameters->spin_lock_hold_threshold &&
 	    hold_time > parameters->spin_lock_hold_threshold)
 		expected = true;
-	else if (model->owned[victim].spin_count)
-		expected = model->owned[victim].spin_count >=
+	else if (model->owned[released_index].spin_count)
+		expected = model->owned[released_index].spin_count >=
 			   parameters->spin_lock_spin_threshold &&
 			   model->contention_count %
 			   parameters->spin_lock_contention_sample_rate == 0;
 	else
 		expected = (model->acquire_count - model->contention_count) %
 			   parameters->spin_lock_acquire_sample_rate == 0;
-	expected &= model->owned[victim].is_tracked;
+	expected &= model->owned[released_index].is_tracked;
 	model->written += expected;
-	log_release(model->owned[victim].lock, WMI_SPINLOCK_QUEUED,
+	log_release(model->owned[released_index].lock, WMI_SPINLOCK_QUEUED,
 		    (struct ntklog_time){ .low = release_time, .high = release_time >> 32 });
 	model->count--;
-	memmove(&model->owned[victim], &model->owned[victim + 1],
-		(model->count - victim) * sizeof(model->owned[0]));
+	memmove(&model->owned[released_index], &model->owned[released_index + 1],
+		(model->count - released_index) * sizeof(model->owned[0]));
 	return spin_lock_cpu()->events - before == expected;
 }
 
 static void random_releases_sampled_as_model(struct kunit *test)
 {
 	struct model *model = kunit_kzalloc(test, sizeof(*model), GFP_KERNEL);
-	unsigned int step, wrong = 0;
+	unsigned int step, wrong_count = 0;
 	u64 seed = get_cycles();
 
 	KUNIT_ASSERT_NOT_NULL(test, model);
@@ -225,7 +225,7 @@ static void random_releases_sampled_as_model(struct kunit *test)
 	prandom_seed_state(&model->random, seed);
 	spin_lock_session_start(test);
 	set_counters(0, 0);
-	for (step = 0; step < MODEL_STEPS && !wrong; step++) {
+	for (step = 0; step < MODEL_STEPS && !wrong_count; step++) {
 		u8 old_irql;
 
 		if (step % 2048 == 0)
@@ -235,12 +235,12 @@ static void random_releases_sampled_as_model(struct kunit *test)
 		    (model->count < ARRAY_SIZE(model->owned) && model_random(model, 2)))
 			model_acquire(model);
 		else
-			wrong += !model_release(model);
-		wrong += read_counts().acquire_count != model->acquire_count;
+			wrong_count += !model_release(model);
+		wrong_count += read_counts().acquire_count != model->acquire_count;
 		ke_lower_irql(old_irql);
 		cond_resched();
 	}
-	KUNIT_EXPECT_EQ_MSG(test, wrong, 0, "step %u of seed %llu", step, seed);
+	KUNIT_EXPECT_EQ_MSG(test, wrong_count, 0, "step %u of seed %llu", step, seed);
 	while (model->count)
 		model_release(model);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);

@@ -29,7 +29,8 @@ static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
 
-static void start(struct kunit *test, u32 spin_threshold, u32 contention_rate, u32 rate)
+static void start_sampled_session(struct kunit *test, u32 spin_threshold, u32 contention_rate,
+				  u32 rate)
 {
 	const u32 parameters[] = { 5, spin_threshold, rate, contention_rate, 1000000 };
 
@@ -69,33 +70,33 @@ static void sample(const u32 *tested_lock)
 		ntklog_sample_spin_lock_acquire_slow(tested_lock);
 }
 
-static void sample_shared(const u32 *tested_lock)
+static void acquire_shared(const u32 *tested_lock)
 {
 	if (!ntklog_sample_shared_spin_lock_acquire_fast(tested_lock))
 		ntklog_sample_spin_lock_acquire_slow(tested_lock);
 }
 
-static void wait_for(u32 *tested_lock, u32 spins)
+static void acquire_after_wait(u32 *tested_lock, u32 spin_count)
 {
 	struct ntklog_spin_lock_wait_start wait_start;
 
 	ntklog_start_spin_lock_wait(&wait_start);
-	ntklog_sample_contended_spin_lock(tested_lock, MODE, spins, &wait_start);
+	ntklog_sample_contended_spin_lock(tested_lock, MODE, spin_count, &wait_start);
 }
 
-static unsigned int spinlock_events(void)
+static unsigned int count_spinlock_events(void)
 {
-	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
+	return count_session_events(PERFINFO_LOG_TYPE_SPINLOCK);
 }
 
-/* Acquire and release a lock @pairs times; set a bit in @sampled for each sampled acquisition. */
-static void count_pairs(unsigned int pairs, unsigned long *sampled)
+/* Acquire and release a lock @pair_count times; set a bit in @sampled for each that is sampled. */
+static void count_pairs(unsigned int pair_count, unsigned long *sampled)
 {
 	unsigned long flags;
 	unsigned int i;
 
 	local_irq_save(flags);
-	for (i = 0; i < pairs; i++) {
+	for (i = 0; i < pair_count; i++) {
 		sample(&lock[0]);
 		if (spin_lock_cpu()->sampled_slots_in_use)
 			__set_bit(i, sampled);
@@ -108,14 +109,14 @@ static DECLARE_BITMAP(was_sampled, INTERVALS * RATE);
 
 static void each_interval_one_acquisition_sampled(struct kunit *test)
 {
-	u32 before = ntklog_spin_lock_acquire_count(TEST_CPU);
+	u32 before = ntklog_get_spin_lock_acquire_count(TEST_CPU);
 	unsigned long first = 0, place;
 	unsigned int i, others = 0;
 
 	bitmap_zero(was_sampled, INTERVALS * RATE);
-	start(test, 1, 1, RATE);
+	start_sampled_session(test, 1, 1, RATE);
 	count_pairs(INTERVALS * RATE, was_sampled);
-	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before,
+	KUNIT_EXPECT_EQ(test, ntklog_get_spin_lock_acquire_count(TEST_CPU) - before,
 			INTERVALS * RATE);
 	KUNIT_EXPECT_EQ(test, bitmap_weight(was_sampled, INTERVALS * RATE), INTERVALS);
 	for (i = 0; i < INTERVALS; i++) {
@@ -128,29 +129,29 @@ static void each_interval_one_acquisition_sampled(struct kunit *test)
 	/* The position is random, so it differs in some intervals. */
 	KUNIT_EXPECT_GT(test, others, INTERVALS / 4);
 	stop(test);
-	KUNIT_EXPECT_EQ(test, spinlock_events(), INTERVALS);
+	KUNIT_EXPECT_EQ(test, count_spinlock_events(), INTERVALS);
 }
 
 /* With a fixed distance, an even rate would always sample the same lock of a nested pair. */
 static void nested_locks_both_sampled(struct kunit *test)
 {
-	unsigned int outer = 0, inner = 0, i;
+	unsigned int outer_samples = 0, inner_samples = 0, i;
 	unsigned long flags;
 
-	start(test, 1, 1, RATE);
+	start_sampled_session(test, 1, 1, RATE);
 	local_irq_save(flags);
 	for (i = 0; i < INTERVALS * RATE / 2; i++) {
 		sample(&lock[0]);
-		outer += spin_lock_cpu()->sampled_slots_in_use;
+		outer_samples += spin_lock_cpu()->sampled_slots_in_use;
 		sample(&lock[1]);
-		inner += ntklog_topmost_sampled_spin_lock() == &lock[1];
+		inner_samples += ntklog_find_topmost_sampled_spin_lock() == &lock[1];
 		release(&lock[1]);
 		release(&lock[0]);
 	}
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, outer + inner, INTERVALS);
-	KUNIT_EXPECT_GT(test, outer, 2);
-	KUNIT_EXPECT_GT(test, inner, 2);
+	KUNIT_EXPECT_EQ(test, outer_samples + inner_samples, INTERVALS);
+	KUNIT_EXPECT_GT(test, outer_samples, 2);
+	KUNIT_EXPECT_GT(test, inner_samples, 2);
 	stop(test);
 }
 
@@ -161,19 +162,19 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	unsigned long flags;
 	unsigned int i;
 
-	start(test, 1, 1000000, RATE);
+	start_sampled_session(test, 1, 1000000, RATE);
 	local_irq_save(flags);
 	do
-		sample_shared(&lock[0]);
+		acquire_shared(&lock[0]);
 	while (!spin_lock_cpu()->sampled_slots_in_use);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 1);
 	/* The next acquisitions are not sampled. */
 	spin_lock_cpu()->sampled_countdown = RATE;
 	for (i = 0; i < 3; i++)
-		sample_shared(&lock[0]);
+		acquire_shared(&lock[0]);
 	ntklog_start_spin_lock_wait(&wait_start);
 	ntklog_sample_contended_spin_lock(&lock[0], MODE, 1, &wait_start);
-	sample_shared(&lock[1]);
+	acquire_shared(&lock[1]);
 	for (i = 0; i < 4; i++)
 		release(&lock[0]);
 	release(&lock[1]);
@@ -181,13 +182,13 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	release(&lock[0]);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
 	do
-		sample_shared(&lock[0]);
+		acquire_shared(&lock[0]);
 	while (!spin_lock_cpu()->sampled_slots_in_use);
 	release(&lock[0]);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
 	local_irq_restore(flags);
 	stop(test);
-	KUNIT_EXPECT_EQ(test, spinlock_events(), 2);
+	KUNIT_EXPECT_EQ(test, count_spinlock_events(), 2);
 }
 
 static void rate_changed_takes_effect_at_once(struct kunit *test)
@@ -195,7 +196,7 @@ static void rate_changed_takes_effect_at_once(struct kunit *test)
 	static const u32 parameters[] = { 5, 1, RATE, 1, 1000000 };
 
 	bitmap_zero(was_sampled, INTERVALS * RATE);
-	start(test, 1, 1, 4000000000u);
+	start_sampled_session(test, 1, 1, 4000000000u);
 	count_pairs(RATE, was_sampled);
 	KUNIT_EXPECT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, parameters,
 						     sizeof(parameters)), STATUS_SUCCESS);
@@ -211,8 +212,8 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	unsigned long flags;
 	u32 before;
 
-	start(test, 1, 1, U32_MAX);
-	before = ntklog_spin_lock_acquire_count(TEST_CPU);
+	start_sampled_session(test, 1, 1, U32_MAX);
+	before = ntklog_get_spin_lock_acquire_count(TEST_CPU);
 	local_irq_save(flags);
 	spin_lock_cpu()->sampled->countdown_excess = 5;
 	spin_lock_cpu()->sampled->sample_at_count -= spin_lock_cpu()->sampled_countdown;
@@ -223,45 +224,46 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled->countdown_excess, 0);
 	release(&lock[0]);
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before, 1);
+	KUNIT_EXPECT_EQ(test, ntklog_get_spin_lock_acquire_count(TEST_CPU) - before, 1);
 	stop(test);
 }
 
 static void contended_acquisition_sampled_by_contention_rate(struct kunit *test)
 {
-	u32 contended = spin_lock_cpu()->contention_count, spins = spin_lock_cpu()->spin_count;
+	u32 contention_count = spin_lock_cpu()->contention_count;
+	u32 spin_count = spin_lock_cpu()->spin_count;
 	unsigned int i, few = 0, enough = 0;
 	unsigned long flags;
 
-	start(test, 10, 3, U32_MAX);
+	start_sampled_session(test, 10, 3, U32_MAX);
 	local_irq_save(flags);
 	spin_lock_cpu()->contention_count = 0;
 	for (i = 0; i < 30; i++) {
-		wait_for(&lock[0], 9);
+		acquire_after_wait(&lock[0], 9);
 		few += spin_lock_cpu()->sampled_slots_in_use;
 		release(&lock[0]);
 	}
 	for (i = 0; i < 30; i++) {
-		wait_for(&lock[0], 10);
+		acquire_after_wait(&lock[0], 10);
 		enough += spin_lock_cpu()->sampled_slots_in_use;
 		release(&lock[0]);
 	}
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, 60);
-	spin_lock_cpu()->contention_count += contended;
+	spin_lock_cpu()->contention_count += contention_count;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, few, 0);
 	KUNIT_EXPECT_EQ(test, enough, 10);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->spin_count - spins, 30 * 9 + 30 * 10);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->spin_count - spin_count, 30 * 9 + 30 * 10);
 	stop(test);
-	KUNIT_EXPECT_EQ(test, spinlock_events(), 10);
+	KUNIT_EXPECT_EQ(test, count_spinlock_events(), 10);
 }
 
-static const u8 *only_event(struct kunit *test)
+static const u8 *get_only_event(struct kunit *test)
 {
-	const u8 *event = session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
+	const u8 *event = get_session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
 
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_ASSERT_EQ(test, spinlock_events(), 1);
+	KUNIT_ASSERT_EQ(test, count_spinlock_events(), 1);
 	return event;
 }
 
@@ -272,18 +274,18 @@ static void sampled_event_rule_set_depth_0(struct kunit *test)
 	const u8 *event;
 	u64 before;
 
-	start(test, 1, 1, U32_MAX);
+	start_sampled_session(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
 	/* Hold lock[1] longer than the threshold; mode sampled does not write it. */
 	sample(&lock[1]);
 	before = get_cycles();
-	wait_for(&lock[0], 7);
+	acquire_after_wait(&lock[0], 7);
 	while (get_cycles() - before < 2000000)
 		cpu_relax();
 	release(&lock[1]);
 	release(&lock[0]);
 	local_irq_restore(flags);
-	event = only_event(test);
+	event = get_only_event(test);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 7);
 	KUNIT_EXPECT_GE(test, read_u64(event, SPINLOCK_ACQUIRE_TIME), before);
@@ -301,22 +303,22 @@ static void wait_event_release_time_is_acquire_time(struct kunit *test)
 	unsigned long flags;
 	const u8 *event;
 
-	start(test, 1, 1, U32_MAX);
+	start_sampled_session(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
 	ntklog_start_spin_lock_wait(&wait_start);
-	while (get_cycles() - ntklog_time_value(wait_start.time) < 100000)
+	while (get_cycles() - ntklog_time_to_cycles(wait_start.time) < 100000)
 		cpu_relax();
 	if (ntklog_count_and_sample_wait(3))
 		ntklog_log_spin_lock_wait(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
 					  PERF_SPIN_LOCK_LINUX_SPIN, 3, &wait_start, 0x1234);
 	local_irq_restore(flags);
-	event = only_event(test);
+	event = get_only_event(test);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_CALLER), 0x1234);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
 			read_u64(event, SPINLOCK_RELEASE_TIME));
 	KUNIT_EXPECT_EQ(test, (u64)read_u32(event, SPINLOCK_WAIT_TIME),
 			read_u64(event, SPINLOCK_ACQUIRE_TIME) -
-			ntklog_time_value(wait_start.time));
+			ntklog_time_to_cycles(wait_start.time));
 	KUNIT_EXPECT_GE(test, read_u32(event, SPINLOCK_WAIT_TIME), 100000);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 3);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);
@@ -331,7 +333,7 @@ static void release_leaving_waiter_without_slot_written_by_blocker_rate(struct k
 	unsigned long flags;
 	const u8 *event;
 
-	start(test, 1, 1, U32_MAX);
+	start_sampled_session(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
 	sample(&lock[0]);
 	release_with_waiter(&lock[0]);
@@ -340,7 +342,7 @@ static void release_leaving_waiter_without_slot_written_by_blocker_rate(struct k
 	release_with_waiter(&lock[1]);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	local_irq_restore(flags);
-	event = only_event(test);
+	event = get_only_event(test);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[1]);
 	KUNIT_EXPECT_NE(test, read_u64(event, SPINLOCK_CALLER), 0);
 	KUNIT_EXPECT_NE(test, read_u64(event, SPINLOCK_RELEASE_TIME), 0);
@@ -360,14 +362,14 @@ static void sampled_release_leaving_waiter_hold_known(struct kunit *test)
 	unsigned long flags;
 	const u8 *event;
 
-	start(test, 1, 1, U32_MAX);
+	start_sampled_session(test, 1, 1, U32_MAX);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
 	local_irq_save(flags);
-	wait_for(&lock[0], 1);
+	acquire_after_wait(&lock[0], 1);
 	release_with_waiter(&lock[0]);
 	local_irq_restore(flags);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
-	event = only_event(test);
+	event = get_only_event(test);
 	KUNIT_EXPECT_LT(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
 			read_u64(event, SPINLOCK_RELEASE_TIME));
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
@@ -382,16 +384,16 @@ static void sampled_slots_full_counted_untracked(struct kunit *test)
 	unsigned long flags;
 	unsigned int i;
 
-	start(test, 1, 1, U32_MAX);
+	start_sampled_session(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
-		wait_for(&lock[i], 1);
+		acquire_after_wait(&lock[i], 1);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, PERF_SAMPLED_SPIN_LOCKS);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, untracked + 1);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		release(&lock[i]);
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, spinlock_events(), PERF_SAMPLED_SPIN_LOCKS);
+	KUNIT_EXPECT_EQ(test, count_spinlock_events(), PERF_SAMPLED_SPIN_LOCKS);
 	stop(test);
 }
 

@@ -12,28 +12,28 @@ static void check_nested_locks(struct kunit *test, int depth)
 {
 	struct klock_queue_handle handle[LOCK_COUNT];
 	struct spin_lock_counts before = read_counts();
-	unsigned int first = spin_lock_event_count();
-	int tracked = min(depth, 8);
+	unsigned int first = count_spin_lock_events();
+	int tracked_count = min(depth, 8);
 	int i;
 
 	for (i = 0; i < depth; i++)
 		ke_acquire_in_stack_queued_spin_lock(&lock[i], &handle[i]);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), tracked);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), tracked_count);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked,
-			before.untracked + depth - tracked);
+			before.untracked + depth - tracked_count);
 	sample_next_uncontended(true);
 	for (i = depth - 1; i >= 0; i--)
 		ke_release_in_stack_queued_spin_lock(&handle[i]);
 
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), first + tracked);
-	for (i = 0; i < tracked; i++) {
-		const u8 *event = spin_lock_event(test, first + i);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), first + tracked_count);
+	for (i = 0; i < tracked_count; i++) {
+		const u8 *event = get_spin_lock_event(test, first + i);
 
 		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
-				(u64)(unsigned long)&lock[tracked - 1 - i]);
-		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), tracked - i);
+				(u64)(unsigned long)&lock[tracked_count - 1 - i]);
+		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), tracked_count - i);
 		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
 	}
 }
@@ -50,7 +50,7 @@ static void nested_locks_8_tracked_ninth_counted(struct kunit *test)
 
 static void release_out_of_order_other_slots_kept(struct kunit *test)
 {
-	static const int order[] = { 1, 0, 2 };
+	static const int release_order[] = { 1, 0, 2 };
 	struct klock_queue_handle handle[3];
 	struct ntklog_spin_lock_slot slots[3];
 	int i;
@@ -73,14 +73,14 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	ke_lower_irql(handle[0].old_irql);
 
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 3);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 3);
 	for (i = 0; i < 3; i++) {
-		const u8 *event = spin_lock_event(test, i);
+		const u8 *event = get_spin_lock_event(test, i);
 
 		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
-				(u64)(unsigned long)&lock[order[i]]);
+				(u64)(unsigned long)&lock[release_order[i]]);
 		KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
-				ntklog_time_value(slots[order[i]].time));
+				ntklog_time_to_cycles(slots[release_order[i]].time));
 		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 3 - i);
 	}
 	session_stop(test);
@@ -160,7 +160,7 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
+	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 	KUNIT_EXPECT_TRUE(test, acquisition_is_tracked(&lock[1]));
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
@@ -204,8 +204,8 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, hooks_are_enabled());
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
-	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), 1);
-	KUNIT_EXPECT_EQ(test, read_u64(spin_lock_event(test, 0), SPINLOCK_ADDRESS),
+	KUNIT_ASSERT_EQ(test, count_spin_lock_events(), 1);
+	KUNIT_EXPECT_EQ(test, read_u64(get_spin_lock_event(test, 0), SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&lock[0]);
 }
 
@@ -283,7 +283,7 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	const struct interrupt_context *context = test->param_value;
 	bool is_nmi = context->count & NMI_MASK;
 	struct ntklog_spin_lock_slot slots[7];
-	u32 tracked, in_use[2];
+	u32 tracked_count, slots_in_use_after[2];
 	struct spin_lock_counts before;
 	unsigned long flags;
 	bool unchanged;
@@ -304,12 +304,12 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	pop_slot(&lock[7]);
 	pop_slot(&lock[6]);
 	push_slot(&lock[8]);
-	tracked = tracked_slots_in_use();
+	tracked_count = tracked_slots_in_use();
 	ntklog_log_spin_lock_convert(&lock[0], WMI_SPINLOCK_EXECUTIVE_CONVERTED);
 	pop_slot(&lock[0]);
-	in_use[0] = slots_in_use();
+	slots_in_use_after[0] = slots_in_use();
 	pop_slot(&lock[8]);
-	in_use[1] = slots_in_use();
+	slots_in_use_after[1] = slots_in_use();
 	__preempt_count_sub(context->count);
 	unchanged = !memcmp(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
 	for (i = 6; i >= 0; i--)
@@ -317,9 +317,9 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	local_irq_restore(flags);
 
 	/* In an NMI an acquisition after an untracked one is not tracked. */
-	KUNIT_EXPECT_EQ(test, tracked == 8, !is_nmi);
-	KUNIT_EXPECT_EQ(test, in_use[0], 8);
-	KUNIT_EXPECT_EQ(test, in_use[1], 7);
+	KUNIT_EXPECT_EQ(test, tracked_count == 8, !is_nmi);
+	KUNIT_EXPECT_EQ(test, slots_in_use_after[0], 8);
+	KUNIT_EXPECT_EQ(test, slots_in_use_after[1], 7);
 	KUNIT_EXPECT_TRUE(test, unchanged);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
@@ -336,7 +336,7 @@ static void unfilled_slot_release_unmatched(struct kunit *test)
 	struct klock_queue_handle handle;
 	struct spin_lock_counts before;
 	unsigned long flags;
-	u32 in_use[2];
+	u32 slots_in_use_after[2];
 
 	spin_lock_session_start(test);
 	/* Leave &lock[0] as the old content of the slot. */
@@ -345,13 +345,13 @@ static void unfilled_slot_release_unmatched(struct kunit *test)
 	before = read_counts();
 	local_irq_save(flags);
 	spin_lock_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
-	in_use[0] = slots_in_use();
+	slots_in_use_after[0] = slots_in_use();
 	pop_slot(&lock[0]);
-	in_use[1] = slots_in_use();
+	slots_in_use_after[1] = slots_in_use();
 	spin_lock_cpu()->state -= PERF_SPIN_LOCK_SLOT_SIZE;
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, in_use[0], 1);
-	KUNIT_EXPECT_EQ(test, in_use[1], 1);
+	KUNIT_EXPECT_EQ(test, slots_in_use_after[0], 1);
+	KUNIT_EXPECT_EQ(test, slots_in_use_after[1], 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched + 1);
 	session_stop(test);
@@ -362,7 +362,7 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	static int many_locks[PERF_SPIN_LOCK_SLOTS + 3];
 	struct spin_lock_counts before;
 	unsigned long flags;
-	u32 without_slot;
+	u32 locks_without_slot;
 	int i;
 
 	spin_lock_session_start(test);
@@ -372,12 +372,12 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	before.acquire_count = read_counts().acquire_count;
 	for (i = 0; i < ARRAY_SIZE(many_locks); i++)
 		push_slot(&many_locks[i]);
-	without_slot = spin_lock_cpu()->without_slot;
+	locks_without_slot = spin_lock_cpu()->locks_without_slot;
 	for (i = ARRAY_SIZE(many_locks) - 1; i >= 0; i--)
 		pop_slot(&many_locks[i]);
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, without_slot, 3);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->without_slot, 0);
+	KUNIT_EXPECT_EQ(test, locks_without_slot, 3);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->locks_without_slot, 0);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
@@ -389,9 +389,9 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 /* The lock that was acquired first is released first, so each release moves the other slots. */
 static void release_in_order_further_slots_moved_down(struct kunit *test)
 {
-	static int many[PERF_SPIN_LOCK_SLOTS];
-	static const void *topmost[ARRAY_SIZE(many)];
-	static u32 in_use[ARRAY_SIZE(many)];
+	static int many_locks[PERF_SPIN_LOCK_SLOTS];
+	static const void *topmost_locks[ARRAY_SIZE(many_locks)];
+	static u32 slots_in_use_after[ARRAY_SIZE(many_locks)];
 	struct spin_lock_counts before;
 	unsigned long flags;
 	long state;
@@ -401,24 +401,25 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 	before = read_counts();
 	local_irq_save(flags);
 	sample_next_uncontended(false);
-	for (i = 0; i < ARRAY_SIZE(many); i++)
-		push_slot(&many[i]);
-	for (i = 0; i < ARRAY_SIZE(many); i++) {
-		in_use[i] = slots_in_use();
-		topmost[i] = ntklog_topmost_spin_lock();
-		pop_slot(&many[i]);
+	for (i = 0; i < ARRAY_SIZE(many_locks); i++)
+		push_slot(&many_locks[i]);
+	for (i = 0; i < ARRAY_SIZE(many_locks); i++) {
+		slots_in_use_after[i] = slots_in_use();
+		topmost_locks[i] = ntklog_find_topmost_spin_lock();
+		pop_slot(&many_locks[i]);
 	}
 	state = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
 	local_irq_restore(flags);
-	for (i = 0; i < ARRAY_SIZE(many); i++) {
-		KUNIT_EXPECT_EQ(test, in_use[i], ARRAY_SIZE(many) - i);
-		KUNIT_EXPECT_PTR_EQ(test, topmost[i], (const void *)&many[ARRAY_SIZE(many) - 1]);
+	for (i = 0; i < ARRAY_SIZE(many_locks); i++) {
+		KUNIT_EXPECT_EQ(test, slots_in_use_after[i], ARRAY_SIZE(many_locks) - i);
+		KUNIT_EXPECT_PTR_EQ(test, topmost_locks[i],
+				    (const void *)&many_locks[ARRAY_SIZE(many_locks) - 1]);
 	}
 	KUNIT_EXPECT_EQ(test, state, 0);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked,
-			before.untracked + ARRAY_SIZE(many) - PERF_SPIN_LOCK_DEPTH);
+			before.untracked + ARRAY_SIZE(many_locks) - PERF_SPIN_LOCK_DEPTH);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	session_stop(test);
 }
@@ -428,7 +429,7 @@ static void check_interrupted_acquisition(struct kunit *test, int held)
 {
 	const struct interrupt_context *context = test->param_value;
 	long state[2];
-	u32 in_use;
+	u32 slots_in_use_after;
 	int i;
 
 	for (i = 0; i < held; i++)
@@ -443,11 +444,11 @@ static void check_interrupted_acquisition(struct kunit *test, int held)
 	__preempt_count_sub(context->count);
 	state[1] = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
 	ntklog_track_spin_lock_acquire_slow(&lock[held]);
-	in_use = slots_in_use();
+	slots_in_use_after = slots_in_use();
 	for (i = 0; i <= held; i++)
 		pop_slot(&lock[i]);
 	KUNIT_EXPECT_EQ(test, state[0], state[1]);
-	KUNIT_EXPECT_EQ(test, in_use, held + 1);
+	KUNIT_EXPECT_EQ(test, slots_in_use_after, held + 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK, 0);
 }
@@ -545,11 +546,11 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked + 1);
-	event = spin_lock_event(test, 0);
+	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&shared_lock);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
-			ntklog_time_value(slots[0].time));
+			ntklog_time_to_cycles(slots[0].time));
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), 2);
 	session_stop(test);
 }

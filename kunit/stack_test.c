@@ -45,7 +45,7 @@ static void stack_test_exit(struct kunit *test)
 	fixture_exit(test);
 }
 
-static const struct ntklog_stack_cpu *stack_counts(void)
+static const struct ntklog_stack_cpu *stack_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_stack_cpu, TEST_CPU);
 }
@@ -77,14 +77,14 @@ static const u8 *next_event(const u8 *event)
 
 static void stack_enabled_follows_its_event(struct kunit *test)
 {
-	u64 walked = stack_counts()->walked;
+	u64 walked_before = stack_cpu()->walked;
 	const u8 *event, *stack;
 	u32 count;
 
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	write_release();
-	event = session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
+	event = get_session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	stack = next_event(event);
 	KUNIT_EXPECT_EQ(test, read_u32(stack, EVENT_MARKER), 0xC0110002u);
@@ -99,25 +99,25 @@ static void stack_enabled_follows_its_event(struct kunit *test)
 	KUNIT_EXPECT_GT(test, count, 2);
 	KUNIT_EXPECT_LE(test, count, 64);
 	KUNIT_EXPECT_EQ(test, read_u64(stack, STACK_ADDRESSES), read_u64(event, SPINLOCK_CALLER));
-	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
-	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
+	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->walked, walked_before + 1);
 	session_stop(test);
 }
 
 static void stack_not_enabled_none_written(struct kunit *test)
 {
-	u64 walked = stack_counts()->walked, left_out = stack_counts()->left_out;
+	u64 walked_before = stack_cpu()->walked, left_out_before = stack_cpu()->left_out;
 	const u8 *event;
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	write_release();
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
 	write_release();
-	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
+	event = get_session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
 	KUNIT_EXPECT_NOT_NULL(test, event);
-	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 0);
-	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked);
-	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out);
+	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 0);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->walked, walked_before);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out, left_out_before);
 	session_stop(test);
 }
 
@@ -126,30 +126,30 @@ static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	u64 written;
 
-	etw_group_mask_set(&change.set, PERF_SPINLOCK);
+	etw_group_mask_set(&change.groups_to_set, PERF_SPINLOCK);
 	etw_change_group_mask(&etw_sessions[1], &change);
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	written = session_counts(1)->written;
 	write_release();
-	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
+	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
 	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 1);
 	etw_set_stacks(&etw_sessions[1], SPINLOCKS);
 	written = session_counts(1)->written;
 	write_release();
-	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 2);
+	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 2);
 	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 2);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 }
 
-static void log_events(unsigned int events)
+static void log_events(unsigned int event_count)
 {
 	u8 bytes[0x40] = {};
 
 	/* Each event takes 0x50 bytes. */
-	while (events--)
+	while (event_count--)
 		etw_log_session_event(&etw_sessions[0], TEST_HOOK_ID, 1, bytes, sizeof(bytes));
 }
 
@@ -159,22 +159,22 @@ static void log_events(unsigned int events)
  */
 static void stack_without_room_counted_lost(struct kunit *test)
 {
-	u64 walked = stack_counts()->walked;
+	u64 walked_before = stack_cpu()->walked;
 
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 2);
 	log_events(50 + 49);
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 0);
 	write_release();
-	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 1);
-	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 0);
-	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
+	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 1);
+	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 0);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->walked, walked_before + 1);
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 1);
 	KUNIT_EXPECT_EQ(test, session_counts(0)->generated,
 			session_counts(0)->written + session_counts(0)->lost);
 	write_release();
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 2);
-	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->walked, walked_before + 1);
 	session_stop(test);
 }
 
@@ -185,23 +185,23 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 		.thread_id = 1,
 	};
 	struct wmi_resource64 record = { .action = WMI_RESOURCE_ACTION_INITIALIZE };
-	u64 left_out = stack_counts()->left_out;
+	u64 left_out_before = stack_cpu()->left_out;
 	const u8 *event;
 
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
 	session_start(test, PERF_SYNC_OBJECTS, 4096, 64);
 	ntklog_write_resource(&record);
-	event = session_event(0, PERFINFO_LOG_TYPE_RESOURCE);
+	event = get_session_event(0, PERFINFO_LOG_TYPE_RESOURCE);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_EQ(test, read_u16(next_event(event), EVENT_HOOK_ID), STACK_HOOK_ID);
 	KUNIT_EXPECT_EQ(test, read_u64(next_event(event), STACK_TIME), read_u64(event, EVENT_TIME));
-	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out, left_out_before);
 
 	/* The waiting thread does not write the event of a timeout. */
 	ntklog_log_resource_timeout(&wait);
-	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_RESOURCE), 2);
-	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
-	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out + 1);
+	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_RESOURCE), 2);
+	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out, left_out_before + 1);
 	session_stop(test);
 }
 
@@ -215,8 +215,8 @@ static void event_in_softirq_has_stack(struct kunit *test)
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	test_run_in_softirq(write_release_in_softirq, NULL);
-	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 1);
-	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
+	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 1);
+	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
 	session_stop(test);
 }
 

@@ -19,7 +19,7 @@
 #define TRACE_CLASS	0x1F
 
 /* Query with the first @length bytes of @words as input; the result replaces them. */
-static u32 query(u32 class, void *words, size_t length, size_t *returned)
+static u32 query_words(u32 class, void *words, size_t length, size_t *out_length)
 {
 	u8 in[NTKLOG_INFORMATION_SIZE_MAX] = {};
 	size_t in_length = min_t(size_t, length, sizeof(in));
@@ -28,14 +28,14 @@ static u32 query(u32 class, void *words, size_t length, size_t *returned)
 
 	memcpy(in, words, min_t(size_t, in_length, 0x10));
 	status = ntklog_query_system_information(class, in, in_length, length, true, &out,
-						 returned);
+						 out_length);
 	if (out)
-		memcpy(words, out, *returned);
+		memcpy(words, out, *out_length);
 	kvfree(out);
 	return status;
 }
 
-static u32 set(u32 class, const void *words, size_t length)
+static u32 set_words(u32 class, const void *words, size_t length)
 {
 	u8 in[NTKLOG_INFORMATION_SIZE_MAX] = {};
 
@@ -47,140 +47,140 @@ static u32 set(u32 class, const void *words, size_t length)
 static void each_class_set_query_returns_it(struct kunit *test)
 {
 	u32 spin_lock[] = { 5, 2, 1001, 3, 1000001 }, resource[] = { 7, 2, 3, 4 };
-	u32 got[5] = { 5 };
-	size_t returned;
+	u32 read_words[5] = { 5 };
+	size_t out_length;
 
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, spin_lock, 0x14), 0u);
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, resource, 0x10), 0u);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x14, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, returned, 0x14ul);
-	KUNIT_EXPECT_MEMEQ(test, got, spin_lock, 0x14);
-	got[0] = 7;
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x10, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, returned, 0x10ul);
-	KUNIT_EXPECT_MEMEQ(test, got, resource, 0x10);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, spin_lock, 0x14), 0u);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, resource, 0x10), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x14, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, out_length, 0x14ul);
+	KUNIT_EXPECT_MEMEQ(test, read_words, spin_lock, 0x14);
+	read_words[0] = 7;
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x10, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, out_length, 0x10ul);
+	KUNIT_EXPECT_MEMEQ(test, read_words, resource, 0x10);
 }
 
 static void group_mask_set_query_returns_it(struct kunit *test)
 {
 	/* Class, padding, handle (two words), eight masks. */
-	u32 words[12] = { 1, 0, 3, 0, 0, 0x00030000 }, got[12] = { 1, 0xEE, 3, 0 };
-	size_t returned;
+	u32 words[12] = { 1, 0, 3, 0, 0, 0x00030000 }, read_words[12] = { 1, 0xEE, 3, 0 };
+	size_t out_length;
 
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x30, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, returned, 0x30ul);
-	KUNIT_EXPECT_MEMEQ(test, got, words, 0x30);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x30), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x30, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, out_length, 0x30ul);
+	KUNIT_EXPECT_MEMEQ(test, read_words, words, 0x30);
 	/* EVENT_TRACE_FLAG_CSWITCH means the same group as PERF_CONTEXT_SWITCH. */
 	words[4] = 0x10;
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x30, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, got[4], 0x10u);
-	KUNIT_EXPECT_EQ(test, got[5], 0x00030004u);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x30), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x30, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, read_words[4], 0x10u);
+	KUNIT_EXPECT_EQ(test, read_words[5], 0x00030004u);
 
 	words[6] = 1;
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0xC000000Du);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x30), 0xC000000Du);
 	words[6] = 0;
 	words[2] = 8;
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0xC000000Du);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, 0x30, &returned), 0xC000000Du);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x30), 0xC000000Du);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words, 0x30, &out_length), 0xC000000Du);
 	words[2] = 3;
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x2C), 0xC0000004u);
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x34), 0xC0000004u);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, 0x34, &returned), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x2C), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x34), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words, 0x34, &out_length), 0xC0000004u);
 	memset(words + 4, 0, 0x20);
 	words[5] = 0x00010000;
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x30), 0u);
 }
 
 static void stacks_set_query_returns_them(struct kunit *test)
 {
 	/* Class, padding, handle (two words); hook ids in any order, one of them twice. */
-	u32 words[16] = { 6, 0, 3, 0, 0x052B, 0x0529, 0x052B }, got[16] = { 6, 0xEE, 3, 0 };
-	u32 none[16] = { 6, 0, 3, 0 };
-	size_t returned, length;
+	u32 words[16] = { 6, 0, 3, 0, 0x052B, 0x0529, 0x052B }, read_words[16] = { 6, 0xEE, 3, 0 };
+	u32 no_stacks[16] = { 6, 0, 3, 0 };
+	size_t out_length, length;
 
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x10, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, returned, 0x10ul);
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x1C), 0u);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x18, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, returned, 0x18ul);
-	KUNIT_EXPECT_EQ(test, got[1], 0u);
-	KUNIT_EXPECT_EQ(test, got[4], 0x0529u);
-	KUNIT_EXPECT_EQ(test, got[5], 0x052Bu);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x10, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, out_length, 0x10ul);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x1C), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x18, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, out_length, 0x18ul);
+	KUNIT_EXPECT_EQ(test, read_words[1], 0u);
+	KUNIT_EXPECT_EQ(test, read_words[4], 0x0529u);
+	KUNIT_EXPECT_EQ(test, read_words[5], 0x052Bu);
 	/* The status of a buffer that is too small comes with the needed size. */
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x14, &returned), 0xC0000004u);
-	KUNIT_EXPECT_EQ(test, returned, 0x18ul);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x0C, &returned), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x14, &out_length), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, out_length, 0x18ul);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x0C, &out_length), 0xC0000004u);
 
 	words[4] = 0x0F4B;
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x14), 0xC000000Du);
 	words[4] = 0x0524;
 	words[2] = 8;
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x14), 0xC000000Du);
 	words[2] = 3;
 	for (length = 0x04; length < 0x10; length++)
-		KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, length), 0xC0000004u);
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x12), 0xC0000004u);
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x44), 0xC0000004u);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x18, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, got[4], 0x0529u);
-	KUNIT_EXPECT_EQ(test, ntklog_set_system_information(TRACE_CLASS, none, 0x10, false),
+		KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, length), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x12), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x44), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x18, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, read_words[4], 0x0529u);
+	KUNIT_EXPECT_EQ(test, ntklog_set_system_information(TRACE_CLASS, no_stacks, 0x10, false),
 			0xC0000022u);
 
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, none, 0x10), 0u);
-	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x10, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, returned, 0x10ul);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, no_stacks, 0x10), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x10, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, out_length, 0x10ul);
 }
 
 static void unknown_class_or_length_refused(struct kunit *test)
 {
 	u32 words[16] = { 5, 2, 1001, 3, 1000001 };
-	size_t length, returned;
+	size_t length, out_length;
 	u32 class;
 
 	for (class = 0; class < 0x100; class++) {
 		if (class == TRACE_CLASS || class == LOCKS_CLASS)
 			continue;
-		KUNIT_EXPECT_EQ(test, set(class, words, 0x14), 0xC0000003u);
-		KUNIT_EXPECT_EQ(test, query(class, words, 0x14, &returned), 0xC0000003u);
+		KUNIT_EXPECT_EQ(test, set_words(class, words, 0x14), 0xC0000003u);
+		KUNIT_EXPECT_EQ(test, query_words(class, words, 0x14, &out_length), 0xC0000003u);
 	}
-	KUNIT_EXPECT_EQ(test, set(LOCKS_CLASS, words, 0x14), 0xC0000003u);
+	KUNIT_EXPECT_EQ(test, set_words(LOCKS_CLASS, words, 0x14), 0xC0000003u);
 	for (class = 0; class < 16; class++) {
 		words[0] = class;
 		if (class == 1 || class == 5 || class == 6 || class == 7)
 			continue;
-		KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC0000002u);
-		KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, 0x14, &returned),
+		KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x14), 0xC0000002u);
+		KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words, 0x14, &out_length),
 				0xC0000002u);
 	}
 	words[0] = 5;
 	for (length = 0; length < 0x40; length++) {
 		if (length == 0x10 || length == 0x14)
 			continue;
-		KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, length), 0xC0000004u);
-		KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, length, &returned),
+		KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, length), 0xC0000004u);
+		KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words, length, &out_length),
 				0xC0000004u);
 	}
 	words[2] = 999;
-	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
+	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x14), 0xC000000Du);
 }
 
 static void unprivileged_caller_denied(struct kunit *test)
 {
-	u32 words[16] = { 5, 2, 1001, 3, 1000001 }, before[5] = { 5 }, got[5] = { 5 };
-	size_t returned;
+	u32 words[16] = { 5, 2, 1001, 3, 1000001 }, before[5] = { 5 }, read_words[5] = { 5 };
+	size_t out_length;
 	void *out;
 
-	query(TRACE_CLASS, before, 0x14, &returned);
+	query_words(TRACE_CLASS, before, 0x14, &out_length);
 	KUNIT_EXPECT_EQ(test, ntklog_set_system_information(TRACE_CLASS, words, 0x14, false),
 			0xC0000022u);
 	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(LOCKS_CLASS, words, 64, 64,
-							      false, &out, &returned),
+							      false, &out, &out_length),
 			0xC0000022u);
 	KUNIT_EXPECT_NULL(test, out);
-	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(TRACE_CLASS, got, 0x14, 0x14,
-							      false, &out, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(TRACE_CLASS, read_words, 0x14, 0x14,
+							      false, &out, &out_length), 0u);
 	KUNIT_EXPECT_MEMEQ(test, out, before, 0x14);
 	kvfree(out);
 }
@@ -190,19 +190,20 @@ static struct eresource resource;
 static void locks_queried_buffer_size_checked(struct kunit *test)
 {
 	static u8 buffer[0x10000];
-	size_t needed, returned;
+	size_t needed_length, out_length;
 	bool found = false;
 	u32 i;
 
 	KUNIT_ASSERT_EQ(test, ex_initialize_resource_lite(&resource), 0u);
-	KUNIT_EXPECT_EQ(test, query(LOCKS_CLASS, buffer, 0, &needed), 0xC0000004u);
-	KUNIT_ASSERT_GE(test, needed, 0x38ul);
-	KUNIT_ASSERT_LE(test, needed, sizeof(buffer));
-	KUNIT_EXPECT_EQ(test, query(LOCKS_CLASS, buffer, needed - 1, &returned), 0xC0000004u);
-	KUNIT_EXPECT_EQ(test, returned, needed);
-	KUNIT_EXPECT_EQ(test, query(LOCKS_CLASS, buffer, needed, &returned), 0u);
-	KUNIT_EXPECT_EQ(test, returned, needed);
-	KUNIT_EXPECT_EQ(test, 8 + 0x30ul * read_u32(buffer, 0), needed);
+	KUNIT_EXPECT_EQ(test, query_words(LOCKS_CLASS, buffer, 0, &needed_length), 0xC0000004u);
+	KUNIT_ASSERT_GE(test, needed_length, 0x38ul);
+	KUNIT_ASSERT_LE(test, needed_length, sizeof(buffer));
+	KUNIT_EXPECT_EQ(test, query_words(LOCKS_CLASS, buffer, needed_length - 1, &out_length),
+			0xC0000004u);
+	KUNIT_EXPECT_EQ(test, out_length, needed_length);
+	KUNIT_EXPECT_EQ(test, query_words(LOCKS_CLASS, buffer, needed_length, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, out_length, needed_length);
+	KUNIT_EXPECT_EQ(test, 8 + 0x30ul * read_u32(buffer, 0), needed_length);
 	for (i = 0; i < read_u32(buffer, 0); i++)
 		found |= read_u64(buffer, 8 + 0x30 * i) == (u64)(unsigned long)&resource;
 	KUNIT_EXPECT_TRUE(test, found);
@@ -225,7 +226,7 @@ static u64 shown_lock_address(struct kunit *test, struct kspin_lock *spin_lock)
 	ntklog_set_uncontended_count(per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU), 5000);
 	local_irq_restore(flags);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	event = session_event(0, 0x0529);
+	event = get_session_event(0, 0x0529);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_CALLER) >> 32 != 0,
 			read_u64(event, SPINLOCK_ADDRESS) >> 32 != 0);

@@ -84,18 +84,18 @@ static void task_that_exits_is_noted_with_its_name(struct kunit *test)
 {
 	char __user *user = map_text(test);
 	pid_t id = run_task(test);
-	u64 exited = 0;
+	u64 exit_time = 0;
 	char line[64], *position, *last = NULL;
-	int fields;
+	int field_count;
 
 	read_notes(test, reader, user);
 	snprintf(line, sizeof(line), "%d %d ", id, id);
 	for (position = text; (position = strstr(position, line)); position++)
 		last = position;
 	KUNIT_ASSERT_NOT_NULL(test, last);
-	fields = sscanf(last + strlen(line), "%llu", &exited);
-	KUNIT_EXPECT_EQ(test, fields, 1);
-	KUNIT_EXPECT_LE(test, exited, ntklog_cycles());
+	field_count = sscanf(last + strlen(line), "%llu", &exit_time);
+	KUNIT_EXPECT_EQ(test, field_count, 1);
+	KUNIT_EXPECT_LE(test, exit_time, ntklog_read_cycles());
 	KUNIT_EXPECT_NOT_NULL(test, strstr(last, IS_ENABLED(CONFIG_CGROUPS) ?
 					   " ntklog??test\t/\n" : " ntklog??test\t-\n"));
 }
@@ -105,7 +105,7 @@ static void overwritten_notes_are_counted(struct kunit *test)
 	unsigned int lost = 0, lines = 0, i;
 	char __user *user = map_text(test);
 	const char *position;
-	int fields;
+	int field_count;
 
 	for (i = 0; i < NTKLOG_TASK_NOTES + 5; i++)
 		ntklog_note_task(current);
@@ -114,8 +114,8 @@ static void overwritten_notes_are_counted(struct kunit *test)
 			lines += position[0] != 'l';
 			if (position[0] != 'l')
 				continue;
-			fields = sscanf(position, "lost %u long 0", &lost);
-			KUNIT_EXPECT_EQ(test, fields, 1);
+			field_count = sscanf(position, "lost %u long 0", &lost);
+			KUNIT_EXPECT_EQ(test, field_count, 1);
 		}
 	/* Other tasks may have ended meanwhile. */
 	KUNIT_EXPECT_GE(test, lost, 5);
@@ -125,20 +125,20 @@ static void overwritten_notes_are_counted(struct kunit *test)
 static void each_reader_reads_all_notes_that_are_kept(struct kunit *test)
 {
 	char __user *user = map_text(test);
-	struct ntklog_task_note_reader *late;
+	struct ntklog_task_note_reader *late_reader;
 	char line[64];
 
 	snprintf(line, sizeof(line), "%d %d ", current->pid, current->tgid);
 	ntklog_note_task(current);
-	late = ntklog_open_task_notes();
-	KUNIT_ASSERT_FALSE(test, IS_ERR(late));
-	read_notes(test, late, user);
+	late_reader = ntklog_open_task_notes();
+	KUNIT_ASSERT_FALSE(test, IS_ERR(late_reader));
+	read_notes(test, late_reader, user);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, line));
 	read_notes(test, reader, user);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, line));
 	read_notes(test, reader, user);
 	KUNIT_EXPECT_NULL(test, strstr(text, line));
-	ntklog_close_task_notes(late);
+	ntklog_close_task_notes(late_reader);
 }
 
 static void buffer_too_small_for_a_line_loses_nothing(struct kunit *test)

@@ -14,17 +14,17 @@
 
 static struct eresource resource;
 
-static void expect_record_count(struct kunit *test, u32 records)
+static void expect_record_count(struct kunit *test, u32 record_count)
 {
 	int tries = 60000;
 
 	/* A test sees the end of a thread before its record is freed. */
-	while (ntklog_task_record_count() != records && tries--)
+	while (ntklog_count_task_records() != record_count && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
+	KUNIT_EXPECT_EQ(test, ntklog_count_task_records(), record_count);
 }
 
-static u32 records_before_exit;
+static u32 record_count_before_exit;
 
 static int exit_in_region(void *data)
 {
@@ -32,30 +32,30 @@ static int exit_in_region(void *data)
 
 	ke_enter_critical_region();
 	ke_raise_irql(APC_LEVEL, &old_irql);
-	records_before_exit = ntklog_task_record_count();
+	record_count_before_exit = ntklog_count_task_records();
 	return 0;
 }
 
 static void thread_exits_its_record_freed(struct kunit *test)
 {
 	struct test_thread thread;
-	u32 records;
+	u32 record_count;
 
 	/* The test's own task gets its record before the count. */
 	ke_enter_critical_region();
 	ke_leave_critical_region();
-	records = ntklog_task_record_count();
+	record_count = ntklog_count_task_records();
 	/* The thread exits in a region and at APC_LEVEL. */
 	test_thread_start(test, &thread, TEST_CPU, exit_in_region, NULL);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_EQ(test, records_before_exit, records + 1);
-	expect_record_count(test, records);
+	KUNIT_EXPECT_EQ(test, record_count_before_exit, record_count + 1);
+	expect_record_count(test, record_count);
 }
 
-/* @records: number of records before, during and after the use of regions */
+/* @record_counts: number of records before, during and after the use of regions */
 struct exit_results {
-	u32 records[3];
-	bool right;
+	u32 record_counts[3];
+	bool is_right;
 };
 
 static int use_irql_and_regions_at_exit(void *data)
@@ -65,23 +65,23 @@ static int use_irql_and_regions_at_exit(void *data)
 
 	/* Act as a thread that closes its files after the exit probe has freed its record. */
 	current->flags |= PF_EXITING;
-	results->records[0] = ntklog_task_record_count();
-	results->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
+	results->record_counts[0] = ntklog_count_task_records();
+	results->is_right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
 	ke_lower_irql(PASSIVE_LEVEL);
 	ke_enter_critical_region();
 	ke_enter_critical_region();
-	results->records[1] = ntklog_task_record_count();
-	results->right &= ke_are_apcs_disabled();
+	results->record_counts[1] = ntklog_count_task_records();
+	results->is_right &= ke_are_apcs_disabled();
 	ke_leave_critical_region();
-	results->right &= ke_are_apcs_disabled();
+	results->is_right &= ke_are_apcs_disabled();
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	ke_leave_critical_region();
-	results->right &= ke_raise_irql_to_dpc_level() == APC_LEVEL;
+	results->is_right &= ke_raise_irql_to_dpc_level() == APC_LEVEL;
 	ke_lower_irql(APC_LEVEL);
 	ke_lower_irql(old_irql);
-	results->right &= !ke_are_apcs_disabled();
-	results->right &= ke_get_current_irql() == PASSIVE_LEVEL;
-	results->records[2] = ntklog_task_record_count();
+	results->is_right &= !ke_are_apcs_disabled();
+	results->is_right &= ke_get_current_irql() == PASSIVE_LEVEL;
+	results->record_counts[2] = ntklog_count_task_records();
 	current->flags &= ~PF_EXITING;
 	return 0;
 }
@@ -93,9 +93,9 @@ static void exiting_thread_irql_and_regions_kept_while_used(struct kunit *test)
 
 	test_thread_start(test, &thread, TEST_CPU, use_irql_and_regions_at_exit, &results);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_TRUE(test, results.right);
-	KUNIT_EXPECT_EQ(test, results.records[1], results.records[0] + 1);
-	KUNIT_EXPECT_EQ(test, results.records[2], results.records[0]);
+	KUNIT_EXPECT_TRUE(test, results.is_right);
+	KUNIT_EXPECT_EQ(test, results.record_counts[1], results.record_counts[0] + 1);
+	KUNIT_EXPECT_EQ(test, results.record_counts[2], results.record_counts[0]);
 }
 
 /* Number of threads; greater than the number of spare records. */
@@ -118,23 +118,23 @@ static void threads_more_than_spare_records_all_recorded(struct kunit *test)
 {
 	struct test_thread *threads = kunit_kcalloc(test, THREADS, sizeof(*threads), GFP_KERNEL);
 	bool *is_in_region = kunit_kcalloc(test, THREADS, sizeof(*is_in_region), GFP_KERNEL);
-	u32 records;
+	u32 record_count;
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, threads);
 	KUNIT_ASSERT_NOT_NULL(test, is_in_region);
 	reinit_completion(&threads_may_go);
-	records = ntklog_task_record_count();
+	record_count = ntklog_count_task_records();
 	for (i = 0; i < THREADS; i++)
 		test_thread_start(test, &threads[i], i % num_online_cpus(), enter_and_wait,
 				  &is_in_region[i]);
-	expect_record_count(test, records + THREADS);
+	expect_record_count(test, record_count + THREADS);
 	complete_all(&threads_may_go);
 	for (i = 0; i < THREADS; i++) {
 		test_thread_join(&threads[i]);
 		KUNIT_EXPECT_TRUE(test, is_in_region[i]);
 	}
-	expect_record_count(test, records);
+	expect_record_count(test, record_count);
 }
 
 #ifdef CONFIG_LOCKDEP

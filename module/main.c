@@ -127,7 +127,7 @@ static int __init ntklog_init(void)
 {
 	int err;
 
-	if (!ntklog_clock_frequency()) {
+	if (!ntklog_get_clock_frequency()) {
 		pr_err("this machine has no " NTKLOG_CLOCK_NAME "\n");
 		return -ENODEV;
 	}

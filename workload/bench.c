@@ -184,21 +184,21 @@ static noinline void run_in_stack_fifo(unsigned int count)
 }
 
 /*
- * @raises: the pair must be called with interrupts enabled, for example because it raises the IRQL,
- *	disables softirqs or may sleep. Other pairs are measured with interrupts disabled
+ * @needs_interrupts: the pair must be called with interrupts enabled, for example because it raises
+ *	the IRQL, disables softirqs or may sleep. Other pairs are measured with interrupts disabled
  * @contended: the pair is also measured on several CPUs
  */
 static const struct bench_op {
 	const char *name;
 	void (*run)(unsigned int times);
-	bool raises;
+	bool needs_interrupts;
 	bool contended;
 } bench_ops[] = {
 	{ "raw_spin_lock", run_raw_spin_lock, .contended = true },
 	{ "read_lock", run_read_lock },
 	{ "write_lock", run_write_lock },
 	{ "spin_lock_irqsave", run_spin_lock_irqsave },
-	{ "spin_lock_bh", run_spin_lock_bh, .raises = true },
+	{ "spin_lock_bh", run_spin_lock_bh, .needs_interrupts = true },
 	{ "no_hooks_at_dpc_level", bench_no_hooks_at_dpc_level },
 	{ "in_stack_at_dpc_level", run_in_stack_at_dpc_level, .contended = true },
 	{ "in_stack_lifo", run_in_stack_lifo },
@@ -206,37 +206,37 @@ static const struct bench_op {
 	{ "ordinary_at_dpc_level", run_ordinary_at_dpc_level, .contended = true },
 	{ "ex_shared_at_dpc_level", run_ex_shared_at_dpc_level },
 	{ "ex_exclusive_at_dpc_level", run_ex_exclusive_at_dpc_level, .contended = true },
-	{ "no_hooks_raising", bench_no_hooks_raising, .raises = true },
-	{ "in_stack_raising", run_in_stack_raising, .raises = true },
-	{ "numbered_raising", run_numbered_raising, .raises = true },
-	{ "ordinary_raising", run_ordinary_raising, .raises = true },
-	{ "ordinary_to_synch", run_ordinary_to_synch, .raises = true },
-	{ "critical_region", run_critical_region, .raises = true },
-	{ "mutex", run_mutex, .raises = true },
-	{ "mutex_trylock", run_mutex_trylock, .raises = true },
-	{ "rt_mutex", run_rt_mutex, .raises = true },
-	{ "semaphore", run_semaphore, .raises = true },
-	{ "down_write", run_down_write, .raises = true },
-	{ "down_read", run_down_read, .raises = true },
-	{ "resource_exclusive", run_resource_exclusive, .raises = true },
-	{ "resource_shared", run_resource_shared, .raises = true },
+	{ "no_hooks_raising", bench_no_hooks_raising, .needs_interrupts = true },
+	{ "in_stack_raising", run_in_stack_raising, .needs_interrupts = true },
+	{ "numbered_raising", run_numbered_raising, .needs_interrupts = true },
+	{ "ordinary_raising", run_ordinary_raising, .needs_interrupts = true },
+	{ "ordinary_to_synch", run_ordinary_to_synch, .needs_interrupts = true },
+	{ "critical_region", run_critical_region, .needs_interrupts = true },
+	{ "mutex", run_mutex, .needs_interrupts = true },
+	{ "mutex_trylock", run_mutex_trylock, .needs_interrupts = true },
+	{ "rt_mutex", run_rt_mutex, .needs_interrupts = true },
+	{ "semaphore", run_semaphore, .needs_interrupts = true },
+	{ "down_write", run_down_write, .needs_interrupts = true },
+	{ "down_read", run_down_read, .needs_interrupts = true },
+	{ "resource_exclusive", run_resource_exclusive, .needs_interrupts = true },
+	{ "resource_shared", run_resource_shared, .needs_interrupts = true },
 };
 
 /* Number of runs, of which the shortest is the result. */
 #define BENCH_TRIES	25
 
-static u64 bench_measure(void (*run)(unsigned int times), bool raises)
+static u64 bench_measure(void (*run)(unsigned int times), bool needs_interrupts)
 {
 	struct klock_queue_handle handles[BENCH_MAX_BELOW];
-	unsigned int held = raises ? 0 : below, j;
-	u64 best = U64_MAX;
+	unsigned int held = needs_interrupts ? 0 : below, j;
+	u64 least_cycles = U64_MAX;
 	int i;
 
 	for (i = 0; i < BENCH_TRIES; i++) {
 		unsigned long flags = 0;
 		u64 start, cycles;
 
-		if (!raises)
+		if (!needs_interrupts)
 			local_irq_save(flags);
 		for (j = 0; j < held; j++)
 			ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&locks_below[j],
@@ -246,12 +246,12 @@ static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 		cycles = get_cycles() - start;
 		while (j--)
 			ke_release_in_stack_queued_spin_lock_from_dpc_level(&handles[j]);
-		if (!raises)
+		if (!needs_interrupts)
 			local_irq_restore(flags);
-		best = min(best, cycles);
+		least_cycles = min(least_cycles, cycles);
 		cond_resched();
 	}
-	return best;
+	return least_cycles;
 }
 
 static bool bench_is_selected(const char *name)
@@ -259,22 +259,23 @@ static bool bench_is_selected(const char *name)
 	return !*only || !strcmp(only, name);
 }
 
-static void bench_print(const char *name, u64 cycles, u64 empty)
+static void bench_print(const char *name, u64 cycles, u64 empty_cycles)
 {
-	cycles = cycles > empty ? cycles - empty : 0;
+	cycles = cycles > empty_cycles ? cycles - empty_cycles : 0;
 	pr_info("pair %s %s %llu\n", state, name, div_u64(cycles * 1000, times));
 }
 
 static void bench_pairs(void)
 {
-	u64 empty = bench_measure(run_empty, false);
+	u64 empty_cycles = bench_measure(run_empty, false);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
 		const struct bench_op *op = &bench_ops[i];
 
 		if (bench_is_selected(op->name))
-			bench_print(op->name, bench_measure(op->run, op->raises), empty);
+			bench_print(op->name, bench_measure(op->run, op->needs_interrupts),
+				    empty_cycles);
 	}
 }
 
@@ -370,13 +371,13 @@ static void run_ready_thread(unsigned int count)
 
 static void bench_context_swaps(void)
 {
-	u64 empty = bench_measure(run_empty_probe, false);
+	u64 empty_cycles = bench_measure(run_empty_probe, false);
 
 	if (bench_is_selected("context_swap"))
-		bench_print("context_swap", bench_measure(run_context_swap, false), empty);
+		bench_print("context_swap", bench_measure(run_context_swap, false), empty_cycles);
 	if (bench_is_selected("context_swap_from_idle"))
 		bench_print("context_swap_from_idle",
-			    bench_measure(run_context_swap_from_idle, false), empty);
+			    bench_measure(run_context_swap_from_idle, false), empty_cycles);
 }
 
 /* Measure the first probe of a tracepoint alone, because the time of a switch varies. */
@@ -429,7 +430,7 @@ static int bench_contending_thread(void *data)
 static int bench_contended(const struct bench_op *op, unsigned int cpus)
 {
 	struct bench_thread *threads;
-	u64 total = 0, least = U64_MAX, most = 0;
+	u64 total_count = 0, least_count = U64_MAX, most_count = 0;
 	unsigned int cpu, started = 0, i;
 	int err = 0;
 
@@ -461,15 +462,15 @@ static int bench_contended(const struct bench_op *op, unsigned int cpus)
 	}
 	for (i = 0; i < started; i++) {
 		kthread_stop(threads[i].task);
-		total += threads[i].count;
-		least = min(least, threads[i].count);
-		most = max(most, threads[i].count);
+		total_count += threads[i].count;
+		least_count = min(least_count, threads[i].count);
+		most_count = max(most_count, threads[i].count);
 	}
-	if (!err && total)
+	if (!err && total_count)
 		pr_info("contended %s %s %u %llu %llu %llu\n", state, op->name,
-			cpus, div_u64(total * 1000, contended_ms),
-			div64_u64(least * cpus * 1000, total),
-			div64_u64(most * cpus * 1000, total));
+			cpus, div_u64(total_count * 1000, contended_ms),
+			div64_u64(least_count * cpus * 1000, total_count),
+			div64_u64(most_count * cpus * 1000, total_count));
 	kfree(threads);
 	return err;
 }
@@ -506,7 +507,7 @@ static int bench_pairs_with_apc_level(void)
 
 static int __init bench_all(void)
 {
-	static const unsigned int processors[] = { 2, 4 };
+	static const unsigned int cpu_counts[] = { 2, 4 };
 	size_t i, j;
 	int err;
 
@@ -520,11 +521,11 @@ static int __init bench_all(void)
 	if (err)
 		return err;
 	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
-		for (j = 0; j < ARRAY_SIZE(processors); j++) {
+		for (j = 0; j < ARRAY_SIZE(cpu_counts); j++) {
 			if (!bench_ops[i].contended ||
-			    processors[j] > num_online_cpus())
+			    cpu_counts[j] > num_online_cpus())
 				continue;
-			err = bench_contended(&bench_ops[i], processors[j]);
+			err = bench_contended(&bench_ops[i], cpu_counts[j]);
 			if (err)
 				return err;
 		}

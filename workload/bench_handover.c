@@ -65,13 +65,13 @@ static const struct bench_sleeping_lock {
 /*
  * @go: completed when the thread is to acquire the lock, or to end if @stop is set
  * @done: completed when the thread has released the lock
- * @acquired: TSC after the acquisition; published by @done
+ * @acquire_time: TSC after the acquisition; published by @done
  * @stop: published by @go
  */
 struct bench_waiter {
 	const struct bench_sleeping_lock *lock;
 	struct completion go, done;
-	u64 acquired;
+	u64 acquire_time;
 	bool stop;
 };
 
@@ -84,7 +84,7 @@ static int bench_waiting_thread(void *data)
 		if (waiter->stop)
 			return 0;
 		waiter->lock->acquire();
-		waiter->acquired = get_cycles();
+		waiter->acquire_time = get_cycles();
 		waiter->lock->release();
 		complete(&waiter->done);
 	}
@@ -121,7 +121,7 @@ static int bench_hand_over(const struct bench_sleeping_lock *lock, const char *s
 		start = get_cycles();
 		lock->release();
 		wait_for_completion(&waiter.done);
-		cycles[i] = waiter.acquired - start;
+		cycles[i] = waiter.acquire_time - start;
 	}
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	waiter.stop = true;

@@ -66,7 +66,7 @@ static void torture_end(void)
 	const char *first_failure;
 	u64 acquisitions;
 	char text[240];
-	int failures;
+	int failure_count;
 
 	mutex_lock(&torture_end_mutex);
 	if (torture_ended)
@@ -75,10 +75,10 @@ static void torture_end(void)
 	acquisitions = torture_stop_and_check(text, sizeof(text));
 	if (!acquisitions)
 		torture_fail("no lock was acquired");
-	failures = torture_get_failures(&first_failure);
-	if (failures)
+	failure_count = torture_get_failures(&first_failure);
+	if (failure_count)
 		pr_alert("End of test: FAILURE: %s: %s (%d failures)\n",
-			 torture_type, first_failure, failures);
+			 torture_type, first_failure, failure_count);
 	else
 		pr_alert("End of test: SUCCESS: %s: %llu acquisitions, %s\n",
 			 torture_type, acquisitions, text);
@@ -95,7 +95,7 @@ static DECLARE_DELAYED_WORK(torture_work, torture_end_work);
 
 static int __init torture_check_parameters(void)
 {
-	int users;
+	int user_count;
 
 	torture_ops = torture_find_type(torture_type);
 	if (!torture_ops && strcmp(torture_type, "resource")) {
@@ -104,9 +104,9 @@ static int __init torture_check_parameters(void)
 	}
 	if (threads == -1)
 		threads = 2 * num_online_cpus();
-	users = threads + (softirqs + hardirqs) * (int)num_online_cpus();
+	user_count = threads + (softirqs + hardirqs) * (int)num_online_cpus();
 	if (threads < 0 || softirqs < 0 || hardirqs < 0 || softirqs > 16 || hardirqs > 16 ||
-	    threads > TORTURE_USERS_MAX || users < 1 || users > TORTURE_USERS_MAX) {
+	    threads > TORTURE_USERS_MAX || user_count < 1 || user_count > TORTURE_USERS_MAX) {
 		pr_err("threads=%d softirqs=%d hardirqs=%d are not 1 to %d users\n",
 		       threads, softirqs, hardirqs, TORTURE_USERS_MAX);
 		return -EINVAL;

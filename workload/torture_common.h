@@ -37,9 +37,9 @@ struct torture_parameters {
 	int seed;
 };
 
-static inline u32 torture_random(struct rnd_state *random, u32 below)
+static inline u32 torture_random(struct rnd_state *random, u32 bound)
 {
-	return prandom_u32_state(random) % below;
+	return prandom_u32_state(random) % bound;
 }
 
 __printf(1, 2) void torture_fail(const char *fmt, ...);

@@ -66,15 +66,15 @@ static void queued_init(struct torture_lock *lock, struct lock_class_key *key)
 static void queued_acquire(struct rnd_state *random, struct torture_lock *lock,
 			   struct torture_handle *handle, enum torture_style style)
 {
-	bool try = !torture_random(random, 4);
+	bool is_try = !torture_random(random, 4);
 
 	if (max(lock->irql, ke_get_current_irql()) == SYNCH_LEVEL) {
-		if (!try ||
+		if (!is_try ||
 		    !ke_try_to_acquire_queued_spin_lock_raise_to_synch(lock->number,
 								       &handle->old_irql))
 			handle->old_irql =
 				ke_acquire_queued_spin_lock_raise_to_synch(lock->number);
-	} else if (!try ||
+	} else if (!is_try ||
 		   !ke_try_to_acquire_queued_spin_lock(lock->number,
 						       &handle->old_irql)) {
 		handle->old_irql = ke_acquire_queued_spin_lock(lock->number);

@@ -45,23 +45,23 @@ struct torture_janitor_job {
  * @ended: completed when the thread ends
  * @timer: the timer, unless the user is a thread
  * @janitor_jobs: one for each resource
- * @waits_for: number of the resource for which the user waits, or -1; read when the test ends
- * @nests: number of nests that a thread has acquired, or of acquisitions of a timer
- * @waits: number of acquisitions that were allowed to wait
- * @deepest: largest number of acquisitions of one resource
+ * @awaited_resource: number of the resource for which the user waits, or -1; read at the end
+ * @nest_count: number of nests that a thread has acquired, or of acquisitions of a timer
+ * @wait_count: number of acquisitions that were allowed to wait
+ * @max_depth: largest number of acquisitions of one resource
  */
 struct torture_resource_user {
 	struct completion ended;
 	struct hrtimer timer;
 	struct rnd_state random;
 	struct torture_janitor_job janitor_jobs[TORTURE_LOCKS_MAX];
-	int waits_for;
-	u64 nests;
-	u64 waits;
-	u64 conversions;
+	int awaited_resource;
+	u64 nest_count;
+	u64 wait_count;
+	u64 conversion_count;
 	u64 pointers_set;
-	u64 deepest;
-	u64 exits;
+	u64 max_depth;
+	u64 exit_count;
 };
 
 /* @count: number of acquisitions to be released */
@@ -75,13 +75,13 @@ static struct torture_parameters torture;
 static struct torture_resource *torture_resources;
 static struct lock_class_key torture_resource_keys[TORTURE_LOCKS_MAX];
 static struct torture_resource_user *torture_resource_users;
-static int torture_timers;
+static int torture_timer_count;
 static struct task_struct *torture_janitor_task;
 static bool torture_resources_stopping;
 /* Held to set torture_resources_stopping, after which no thread is replaced. */
 static DEFINE_MUTEX(torture_restart_mutex);
 /* Written by the janitor alone. */
-static u64 torture_renewed_count;
+static u64 torture_renewed_resource_count;
 /* Set to 1 by the first thread that sleeps for stall_ms. */
 static atomic_t torture_stalled = ATOMIC_INIT(0);
 
@@ -97,17 +97,17 @@ static bool torture_try_or_wait(struct torture_resource_user *user, int number,
 				bool exclusive, bool wait)
 {
 	struct eresource *resource = &torture_resources[number].resource;
-	u32 variant = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
+	u32 variant_index = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
 	bool granted;
 
-	WRITE_ONCE(user->waits_for, wait ? number : -1);
+	WRITE_ONCE(user->awaited_resource, wait ? number : -1);
 	if (!exclusive)
-		granted = torture_acquire_shared[variant](resource, wait);
-	else if (wait || variant)
+		granted = torture_acquire_shared[variant_index](resource, wait);
+	else if (wait || variant_index)
 		granted = ex_acquire_resource_exclusive_lite(resource, wait);
 	else
 		granted = ex_try_to_acquire_resource_exclusive_lite(resource);
-	WRITE_ONCE(user->waits_for, -1);
+	WRITE_ONCE(user->awaited_resource, -1);
 	if (wait && !granted)
 		torture_fail("resource %d was not granted to a waiting user", number);
 	return granted;
@@ -122,7 +122,8 @@ static void torture_recurse(struct torture_resource_user *user, struct torture_h
 
 	while (times--) {
 		bool exclusive = !torture_random(&user->random, 3);
-		u32 variant = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
+		u32 variant_index = torture_random(&user->random,
+						   ARRAY_SIZE(torture_acquire_shared));
 		bool granted;
 
 		if (exclusive && !hold->exclusive) {
@@ -133,9 +134,9 @@ static void torture_recurse(struct torture_resource_user *user, struct torture_h
 		}
 		granted = exclusive ?
 			ex_acquire_resource_exclusive_lite(&resource->resource, true) :
-			torture_acquire_shared[variant](&resource->resource, false);
+			torture_acquire_shared[variant_index](&resource->resource, false);
 		/* Only a shared owner that asks for WaitForExclusive may be refused. */
-		if (!granted && (hold->exclusive || variant != 2))
+		if (!granted && (hold->exclusive || variant_index != 2))
 			torture_fail("resource %d is refused to an owner", hold->number);
 		if (granted) {
 			hold->count++;
@@ -149,7 +150,7 @@ static void torture_recurse(struct torture_resource_user *user, struct torture_h
 	if (ex_is_resource_acquired_exclusive_lite(&resource->resource) != hold->exclusive)
 		torture_fail("resource %d is not owned in the mode that was granted",
 			     hold->number);
-	user->deepest = max_t(u64, user->deepest, hold->count);
+	user->max_depth = max_t(u64, user->max_depth, hold->count);
 }
 
 static bool torture_acquire_resource(struct torture_resource_user *user, int number,
@@ -162,7 +163,7 @@ static bool torture_acquire_resource(struct torture_resource_user *user, int num
 	hold->count = 1;
 	if (!torture_try_or_wait(user, number, hold->exclusive, wait))
 		return false;
-	user->waits += wait;
+	user->wait_count += wait;
 	atomic64_inc(&resource->granted);
 	torture_set_shadow(resource, user, hold->exclusive);
 	torture_recurse(user, hold);
@@ -180,7 +181,7 @@ static void torture_convert(struct torture_resource_user *user, struct torture_h
 	torture_clear_shadow(resource, user, true);
 	hold->exclusive = false;
 	ex_convert_exclusive_to_shared_lite(&resource->resource);
-	user->conversions++;
+	user->conversion_count++;
 	torture_recurse(user, hold);
 }
 
@@ -256,7 +257,7 @@ static void torture_resource_nest(struct torture_resource_user *user)
 	for (i = 0; i < count; i++)
 		if (!torture_leave_to_janitor(user, &holds[i]))
 			torture_release_all(user, &holds[i]);
-	user->nests++;
+	user->nest_count++;
 }
 
 static int torture_resource_thread(void *data)
@@ -293,7 +294,7 @@ static void torture_resource_softirq(struct torture_resource_user *user)
 	}
 	atomic64_inc(&resource->released);
 	ex_release_resource_lite(&resource->resource);
-	user->nests++;
+	user->nest_count++;
 }
 
 static enum hrtimer_restart torture_resource_timer(struct hrtimer *timer)
@@ -370,7 +371,7 @@ static void torture_renew_resource(void)
 	if (ex_delete_resource_lite(resource))
 		torture_fail("a resource without an owner cannot be deleted");
 	kfree(resource);
-	torture_renewed_count++;
+	torture_renewed_resource_count++;
 }
 
 static void torture_restart_threads(void)
@@ -381,7 +382,7 @@ static void torture_restart_threads(void)
 	for (i = 0; i < torture.threads && !torture_resources_stopping; i++) {
 		if (!completion_done(&torture_resource_users[i].ended))
 			continue;
-		torture_resource_users[i].exits++;
+		torture_resource_users[i].exit_count++;
 		torture_start_resource_thread(i);
 	}
 	mutex_unlock(&torture_restart_mutex);
@@ -413,11 +414,11 @@ static void torture_end_resource_threads(void)
 		if (!wait_for_completion_timeout(&user->ended, time_before(jiffies, end) ?
 						 end - jiffies : 1)) {
 			torture_fail("user %d waits for resource %d and is not granted it",
-				     i, READ_ONCE(user->waits_for));
+				     i, READ_ONCE(user->awaited_resource));
 			wait_for_completion(&user->ended);
 		}
 	}
-	for (i = torture.threads; i < torture.threads + torture_timers; i++)
+	for (i = torture.threads; i < torture.threads + torture_timer_count; i++)
 		hrtimer_cancel(&torture_resource_users[i].timer);
 }
 
@@ -465,27 +466,27 @@ u64 torture_check_resources(char *text, size_t size)
 			torture_fail("resource %d is owned", i);
 		granted += atomic64_read(&resource->granted);
 	}
-	for (i = 0; i < torture.threads + torture_timers; i++) {
+	for (i = 0; i < torture.threads + torture_timer_count; i++) {
 		const struct torture_resource_user *user = &torture_resource_users[i];
 
 		if (i >= torture.threads)
-			tries += user->nests;
+			tries += user->nest_count;
 		else
-			sum.nests += user->nests;
-		sum.waits += user->waits;
-		sum.conversions += user->conversions;
+			sum.nest_count += user->nest_count;
+		sum.wait_count += user->wait_count;
+		sum.conversion_count += user->conversion_count;
 		sum.pointers_set += user->pointers_set;
-		sum.exits += user->exits;
-		sum.deepest = max(sum.deepest, user->deepest);
+		sum.exit_count += user->exit_count;
+		sum.max_depth = max(sum.max_depth, user->max_depth);
 	}
-	if (torture.threads && (!sum.conversions || !sum.pointers_set))
+	if (torture.threads && (!sum.conversion_count || !sum.pointers_set))
 		torture_fail("no conversion, or no owner pointer");
 	snprintf(text, size,
 		 "nests: %llu thread, %llu softirq; %llu waiting requests, %llu conversions, ",
-		 sum.nests, tries, sum.waits, sum.conversions);
+		 sum.nest_count, tries, sum.wait_count, sum.conversion_count);
 	snprintf(text + strlen(text), size - strlen(text),
-		 "%llu owner pointers_set, %llu threads ended, deepest %llu, %llu came and went",
-		 sum.pointers_set, sum.exits, sum.deepest, torture_renewed_count);
+		 "%llu owner pointers, %llu threads ended, deepest %llu, %llu came and went",
+		 sum.pointers_set, sum.exit_count, sum.max_depth, torture_renewed_resource_count);
 	kfree(torture_resource_users);
 	kfree(torture_resources);
 	return granted;
@@ -504,9 +505,9 @@ int torture_start_resources(const struct torture_parameters *parameters)
 	char text[240];
 
 	torture = *parameters;
-	torture_timers = torture.softirqs * num_online_cpus();
+	torture_timer_count = torture.softirqs * num_online_cpus();
 	torture_resources = kcalloc(torture.locks, sizeof(*torture_resources), GFP_KERNEL);
-	torture_resource_users = kcalloc(torture.threads + torture_timers,
+	torture_resource_users = kcalloc(torture.threads + torture_timer_count,
 					 sizeof(*torture_resource_users), GFP_KERNEL);
 	if (!torture_resources || !torture_resource_users) {
 		kfree(torture_resources);
@@ -519,12 +520,12 @@ int torture_start_resources(const struct torture_parameters *parameters)
 					      "torture_resource",
 					      &torture_resource_keys[i]);
 	}
-	for (i = 0; i < torture.threads + torture_timers; i++) {
+	for (i = 0; i < torture.threads + torture_timer_count; i++) {
 		struct torture_resource_user *user = &torture_resource_users[i];
 
 		prandom_seed_state(&user->random, torture.seed + i);
 		init_completion(&user->ended);
-		user->waits_for = -1;
+		user->awaited_resource = -1;
 		if (i >= torture.threads)
 			continue;
 		/* If no thread is started for the user, the user counts as ended. */

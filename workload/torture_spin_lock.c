@@ -36,10 +36,10 @@ static const char * const torture_context_names[TORTURE_CONTEXTS] = {
  * @waiting_lock: lock that the user is about to acquire, or NULL; other users read it to
  *	check the order of grants
  * @waiting_handle: handle with which the user acquires @waiting_lock; other users read it
- * @acquired: number of the user's acquisitions of each lock; written with that lock held,
+ * @acquired_counts: number of the user's acquisitions of each lock; written with that lock held,
  *	read by other users
- * @nests: number of nests acquired
- * @deepest: number of locks in the largest nest
+ * @nest_count: number of nests acquired
+ * @max_depth: number of locks in the largest nest
  */
 struct torture_user {
 	enum torture_context context;
@@ -50,9 +50,9 @@ struct torture_user {
 	struct torture_handle handles[TORTURE_LOCKS_MAX];
 	struct torture_lock *waiting_lock;
 	struct torture_handle *waiting_handle;
-	u64 acquired[TORTURE_LOCKS_MAX];
-	u64 nests;
-	unsigned int deepest;
+	u64 acquired_counts[TORTURE_LOCKS_MAX];
+	u64 nest_count;
+	unsigned int max_depth;
 };
 
 static struct torture_parameters torture;
@@ -64,26 +64,26 @@ static const struct torture_ops *torture_ops;
 static bool torture_stopping;
 
 /*
- * Record which users wait in the queue of @lock before @self asks for the lock. @before gets the
- * number of acquisitions of each such user, and U64_MAX for other users. The lock must be granted
- * to the waiting users first. They write acquired[] with the lock held.
+ * Record which users wait in the queue of @lock before @self asks for the lock. @acquired_before
+ * gets the number of acquisitions of each such user, and U64_MAX for other users. The lock must be
+ * granted to the waiting users first. They write acquired_counts[] with the lock held.
  */
 static void torture_record_queue(const struct torture_lock *lock,
-				 const struct torture_user *self, u64 *before)
+				 const struct torture_user *self, u64 *acquired_before)
 {
 	int i;
 
 	for (i = 0; i < torture_user_count; i++) {
 		const struct torture_user *user = &torture_users[i];
 		const struct torture_handle *handle;
-		u64 acquired = READ_ONCE(user->acquired[lock - torture_locks]);
+		u64 acquired = READ_ONCE(user->acquired_counts[lock - torture_locks]);
 
 		/*
-		 * Read acquired[] before the handle. If the number is old although the user is
-		 * queued, the check only becomes weaker. The lock orders the users' writes.
+		 * Read acquired_counts[] before the handle. If the number is old although the user
+		 * is queued, the check only becomes weaker. The lock orders the users' writes.
 		 */
 		smp_rmb();
-		before[i] = U64_MAX;
+		acquired_before[i] = U64_MAX;
 		handle = READ_ONCE(user->waiting_handle);
 		if (user == self || !handle ||
 		    READ_ONCE(user->waiting_lock) != lock ||
@@ -96,19 +96,19 @@ static void torture_record_queue(const struct torture_lock *lock,
 		smp_rmb();
 		if (READ_ONCE(user->waiting_lock) == lock &&
 		    READ_ONCE(user->waiting_handle) == handle)
-			before[i] = acquired;
+			acquired_before[i] = acquired;
 	}
 }
 
 static void torture_check_order(const struct torture_lock *lock,
-				const u64 *before)
+				const u64 *acquired_before)
 {
 	int i;
 
 	for (i = 0; i < torture_user_count; i++)
-		if (before[i] != U64_MAX &&
-		    READ_ONCE(torture_users[i].acquired[lock - torture_locks]) ==
-		    before[i])
+		if (acquired_before[i] != U64_MAX &&
+		    READ_ONCE(torture_users[i].acquired_counts[lock - torture_locks]) ==
+		    acquired_before[i])
 			torture_fail("lock %td was granted to a later waiter before user %d",
 				     lock - torture_locks, i);
 }
@@ -142,7 +142,7 @@ static void torture_record_or_convert_shared_owner(struct torture_user *user,
 
 static void torture_acquire(struct torture_user *user, struct torture_lock *lock,
 			    struct torture_handle *handle,
-			    enum torture_style style, u64 *before)
+			    enum torture_style style, u64 *acquired_before)
 {
 	WRITE_ONCE(user->waiting_handle, handle);
 	/*
@@ -151,8 +151,8 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 	 */
 	smp_wmb();
 	WRITE_ONCE(user->waiting_lock, lock);
-	if (before)
-		torture_record_queue(lock, user, before);
+	if (acquired_before)
+		torture_record_queue(lock, user, acquired_before);
 
 	torture_ops->acquire(&user->random, lock, handle, style);
 
@@ -161,11 +161,11 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 	else
 		torture_record_owner(user, lock);
 	atomic64_inc(&lock->acquisitions);
-	WRITE_ONCE(user->acquired[lock - torture_locks],
-		   user->acquired[lock - torture_locks] + 1);
+	WRITE_ONCE(user->acquired_counts[lock - torture_locks],
+		   user->acquired_counts[lock - torture_locks] + 1);
 	WRITE_ONCE(user->waiting_lock, NULL);
-	if (before)
-		torture_check_order(lock, before);
+	if (acquired_before)
+		torture_check_order(lock, acquired_before);
 	if (ke_get_current_irql() < lock->irql)
 		torture_fail("lock %td is owned at IRQL %u", lock - torture_locks,
 			     ke_get_current_irql());
@@ -205,18 +205,18 @@ static void torture_choose_locks(struct torture_user *user, int first, int depth
  * SYNCH_LEVEL lock still held could deadlock.
  */
 static void torture_choose_release_order(struct torture_user *user,
-					 struct torture_lock **nested, int *order,
+					 struct torture_lock **nested, int *release_order,
 					 int count)
 {
 	int i;
 
 	for (i = 0; i < count; i++)
-		order[i] = count - 1 - i;
+		release_order[i] = count - 1 - i;
 	for (i = count - 1; i > 0; i--) {
 		int other = torture_random(&user->random, i + 1);
 
-		if (nested[order[i]]->irql == nested[order[other]]->irql)
-			swap(order[i], order[other]);
+		if (nested[release_order[i]]->irql == nested[release_order[other]]->irql)
+			swap(release_order[i], release_order[other]);
 	}
 }
 
@@ -225,7 +225,7 @@ static int torture_first_hardirq_lock(void)
 	return torture.hardirqs ? torture.locks - DIV_ROUND_UP(torture.locks, 3) : torture.locks;
 }
 
-static void torture_nest(struct torture_user *user, u64 *before)
+static void torture_nest(struct torture_user *user, u64 *acquired_before)
 {
 	enum torture_style style = torture_random(&user->random, TORTURE_STYLES);
 	struct torture_lock *nested[TORTURE_LOCKS_MAX];
@@ -233,7 +233,7 @@ static void torture_nest(struct torture_user *user, u64 *before)
 		    torture_first_hardirq_lock() : 0;
 	int depth_max = user->context == TORTURE_THREAD ? torture.nest : 2;
 	int depth = 1 + torture_random(&user->random, min(depth_max, torture.locks - first));
-	int order[TORTURE_LOCKS_MAX];
+	int release_order[TORTURE_LOCKS_MAX];
 	u8 irql = ke_get_current_irql(), old_irql = irql;
 	int i;
 
@@ -243,16 +243,16 @@ static void torture_nest(struct torture_user *user, u64 *before)
 	if (style == TORTURE_AT_LEVEL)
 		ke_raise_irql(max(irql, nested[depth - 1]->irql), &old_irql);
 	for (i = 0; i < depth; i++)
-		torture_acquire(user, nested[i], &user->handles[i], style, before);
+		torture_acquire(user, nested[i], &user->handles[i], style, acquired_before);
 
 	if (torture.hold_us)
 		udelay(torture_random(&user->random, torture.hold_us + 1));
 
 	if (style == TORTURE_AT_LEVEL) {
-		torture_choose_release_order(user, nested, order, depth);
+		torture_choose_release_order(user, nested, release_order, depth);
 		for (i = 0; i < depth; i++)
-			torture_release(user, nested[order[i]],
-					&user->handles[order[i]], style);
+			torture_release(user, nested[release_order[i]],
+					&user->handles[release_order[i]], style);
 		ke_lower_irql(old_irql);
 	} else {
 		for (i = depth - 1; i >= 0; i--)
@@ -263,26 +263,26 @@ static void torture_nest(struct torture_user *user, u64 *before)
 		torture_fail("IRQL %u before, %u after (%s)", irql,
 			     ke_get_current_irql(),
 			     torture_context_names[user->context]);
-	user->nests++;
-	user->deepest = max_t(unsigned int, user->deepest, depth);
+	user->nest_count++;
+	user->max_depth = max_t(unsigned int, user->max_depth, depth);
 }
 
 static int torture_thread(void *data)
 {
 	struct torture_user *user = data;
-	u64 *before = kcalloc(torture_user_count, sizeof(*before), GFP_KERNEL);
+	u64 *acquired_before = kcalloc(torture_user_count, sizeof(*acquired_before), GFP_KERNEL);
 
-	if (!before)
+	if (!acquired_before)
 		torture_fail("no memory for a thread");
 	while (!kthread_should_stop()) {
-		if (before)
-			torture_nest(user, torture_ops->is_queued ? before : NULL);
+		if (acquired_before)
+			torture_nest(user, torture_ops->is_queued ? acquired_before : NULL);
 		/* Sleep sometimes, so that the locks also become uncontended. */
-		if (!before || !torture_random(&user->random, 200))
+		if (!acquired_before || !torture_random(&user->random, 200))
 			schedule_timeout_interruptible(1);
 		cond_resched();
 	}
-	kfree(before);
+	kfree(acquired_before);
 	return 0;
 }
 
@@ -310,8 +310,8 @@ static void torture_start_user_timer(void *data)
 	torture_start_timer(&user->timer, torture.interval_us, torture_timer_mode(user));
 }
 
-static void torture_check_totals(u64 *nests, u64 *acquisitions,
-				 unsigned int *deepest)
+static void torture_check_totals(u64 *nest_counts, u64 *acquisitions,
+				 unsigned int *max_depth)
 {
 	int i, j;
 
@@ -320,7 +320,7 @@ static void torture_check_totals(u64 *nests, u64 *acquisitions,
 		u64 acquired = 0;
 
 		for (j = 0; j < torture_user_count; j++)
-			acquired += torture_users[j].acquired[i];
+			acquired += torture_users[j].acquired_counts[i];
 		if (acquired != atomic64_read(&lock->acquisitions))
 			torture_fail("lock %d: %llu acquisitions, the users count %llu",
 				     i, atomic64_read(&lock->acquisitions), acquired);
@@ -329,8 +329,8 @@ static void torture_check_totals(u64 *nests, u64 *acquisitions,
 		*acquisitions += acquired;
 	}
 	for (j = 0; j < torture_user_count; j++) {
-		nests[torture_users[j].context] += torture_users[j].nests;
-		*deepest = max(*deepest, torture_users[j].deepest);
+		nest_counts[torture_users[j].context] += torture_users[j].nest_count;
+		*max_depth = max(*max_depth, torture_users[j].max_depth);
 	}
 }
 
@@ -362,15 +362,15 @@ void torture_stop_spin_locks(void)
  */
 u64 torture_check_spin_locks(char *text, size_t size)
 {
-	u64 nests[TORTURE_CONTEXTS] = {};
+	u64 nest_counts[TORTURE_CONTEXTS] = {};
 	u64 acquisitions = 0;
-	unsigned int deepest = 0;
+	unsigned int max_depth = 0;
 
-	torture_check_totals(nests, &acquisitions, &deepest);
+	torture_check_totals(nest_counts, &acquisitions, &max_depth);
 	snprintf(text, size,
 		 "nests: %llu thread, %llu softirq, %llu hardirq, deepest %u, no two owners, %s",
-		 nests[TORTURE_THREAD], nests[TORTURE_SOFTIRQ],
-		 nests[TORTURE_HARDIRQ], deepest, torture_ops->is_queued ?
+		 nest_counts[TORTURE_THREAD], nest_counts[TORTURE_SOFTIRQ],
+		 nest_counts[TORTURE_HARDIRQ], max_depth, torture_ops->is_queued ?
 		 "first come first served" : "no order promised");
 	kfree(torture_users);
 	return acquisitions;

@@ -53,7 +53,7 @@ struct eresource_owner {
  * @shared_waiters: waiters for shared ownership, in the order of their requests
  * @exclusive_waiters: waiters for exclusive ownership, in the order of their requests
  * @node: node in the tree of live resources; protected by ex_resources_lock
- * @creator: return address of the initialisation
+ * @init_caller: return address of the initialisation
  * @dep_map: lockdep map
  */
 struct eresource {
@@ -71,7 +71,7 @@ struct eresource {
 	struct list_head shared_waiters;
 	struct list_head exclusive_waiters;
 	struct rb_node node;
-	unsigned long creator;
+	unsigned long init_caller;
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 	struct lockdep_map dep_map;
 #endif

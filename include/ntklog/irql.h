@@ -88,7 +88,7 @@ bool ke_are_all_apcs_disabled(void);
 u8 ke_get_current_irql(void);
 u8 ke_raise_irql_slow(u8 new_irql);
 u8 ke_raise_irql_to_synch_level(void);
-void ke_lower_irql_slow(u32 state);
+void ke_lower_irql_slow(u32 state_and_irql);
 
 /* False means that the task may be at any level. */
 static __always_inline bool __ke_task_is_known_passive(void)
@@ -137,29 +137,29 @@ static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 
 #ifdef CONFIG_PREEMPT_RT
 
-static __always_inline void ke_enter_dispatch_level(u32 extra_count)
+static __always_inline void ke_enter_dispatch_level(u32 extra_disable_count)
 {
 	preempt_disable();
-	__preempt_count_add(extra_count * __KE_DISPATCH_COUNT);
+	__preempt_count_add(extra_disable_count * __KE_DISPATCH_COUNT);
 }
 
-static __always_inline void ke_leave_dispatch_level(u32 extra_count)
+static __always_inline void ke_leave_dispatch_level(u32 extra_disable_count)
 {
-	__preempt_count_sub(extra_count * __KE_DISPATCH_COUNT);
+	__preempt_count_sub(extra_disable_count * __KE_DISPATCH_COUNT);
 	preempt_enable();
 }
 
 #else
 
-/* @extra_count: number of additional times that softirqs are disabled */
-static __always_inline void ke_enter_dispatch_level(u32 extra_count)
+/* @extra_disable_count: number of additional times that softirqs are disabled */
+static __always_inline void ke_enter_dispatch_level(u32 extra_disable_count)
 {
 	if (KE_SOFTIRQS_ARE_TRACED) {
 		local_bh_disable();
-		__preempt_count_add(extra_count * SOFTIRQ_DISABLE_OFFSET);
+		__preempt_count_add(extra_disable_count * SOFTIRQ_DISABLE_OFFSET);
 		return;
 	}
-	__preempt_count_add((extra_count + 1) * SOFTIRQ_DISABLE_OFFSET);
+	__preempt_count_add((extra_disable_count + 1) * SOFTIRQ_DISABLE_OFFSET);
 	barrier();
 }
 
@@ -169,15 +169,15 @@ static __always_inline void ke_enter_dispatch_level(u32 extra_count)
  * raised later runs at the end of its interrupt. On x86, should_resched(0) is true if a reschedule
  * is due, because the count holds that bit inverted.
  */
-static __always_inline void ke_leave_dispatch_level(u32 extra_count)
+static __always_inline void ke_leave_dispatch_level(u32 extra_disable_count)
 {
 	if (KE_SOFTIRQS_ARE_TRACED) {
-		__preempt_count_sub(extra_count * SOFTIRQ_DISABLE_OFFSET);
+		__preempt_count_sub(extra_disable_count * SOFTIRQ_DISABLE_OFFSET);
 		local_bh_enable();
 		return;
 	}
 	barrier();
-	__preempt_count_sub((extra_count + 1) * SOFTIRQ_DISABLE_OFFSET);
+	__preempt_count_sub((extra_disable_count + 1) * SOFTIRQ_DISABLE_OFFSET);
 	/* Keep the compiler from moving the following loads up. */
 	barrier();
 	if (unlikely(local_softirq_pending() || should_resched(0))) {
@@ -213,7 +213,7 @@ static __always_inline void ke_lower_irql(u8 new_irql)
 	 * @new_irql lies in the bits below __KE_IRQL_MIN, which are 0 in __ke_raised(). One
 	 * comparison of the combined value therefore tests the present state and the new IRQL.
 	 */
-	u32 state = __ke_raised() | new_irql;
+	u32 state_and_irql = __ke_raised() | new_irql;
 
 	static_assert(PASSIVE_LEVEL == 0 && HIGH_LEVEL < __KE_IRQL_MIN);
 	/*
@@ -221,10 +221,10 @@ static __always_inline void ke_lower_irql(u8 new_irql)
 	 * has lowered to it. Higher levels, and tasks that raised from APC_LEVEL, have softirqs
 	 * disabled once more and take the slow path.
 	 */
-	if (likely(state == __KE_DISPATCH))
+	if (likely(state_and_irql == __KE_DISPATCH))
 		ke_leave_dispatch_level(0);
-	else if (state != (__KE_DISPATCH | DISPATCH_LEVEL))
-		ke_lower_irql_slow(state);
+	else if (state_and_irql != (__KE_DISPATCH | DISPATCH_LEVEL))
+		ke_lower_irql_slow(state_and_irql);
 }
 
 #endif /* _NTKLOG_IRQL_H */

@@ -292,7 +292,7 @@ __ke_lock_queue(unsigned int number)
 	return &this_cpu_ptr(ke_lock_queues)->queue[number];
 }
 
-static __always_inline bool __ke_lock_queue_number_ok(unsigned int number)
+static __always_inline bool __ke_lock_queue_number_is_valid(unsigned int number)
 {
 	if (likely(number < LOCK_QUEUE_MAXIMUM_LOCK))
 		return true;
@@ -313,7 +313,7 @@ static __always_inline u8 ke_acquire_queued_spin_lock(unsigned int number)
 {
 	u8 old_irql;
 
-	if (!__ke_lock_queue_number_ok(number))
+	if (!__ke_lock_queue_number_is_valid(number))
 		return ke_get_current_irql();
 	old_irql = ke_raise_irql_to_dpc_level();
 	__ke_acquire_queued_spin_lock(__ke_lock_queue(number));
@@ -334,7 +334,7 @@ ke_acquire_queued_spin_lock_raise_to_synch(unsigned int number)
 {
 	u8 old_irql;
 
-	if (!__ke_lock_queue_number_ok(number))
+	if (!__ke_lock_queue_number_is_valid(number))
 		return ke_get_current_irql();
 	old_irql = ke_raise_irql_to_synch_level();
 	__ke_acquire_queued_spin_lock(__ke_lock_queue(number));
@@ -347,7 +347,7 @@ __ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 (*raise)(void),
 {
 	u8 irql;
 
-	if (!__ke_lock_queue_number_ok(number))
+	if (!__ke_lock_queue_number_is_valid(number))
 		return false;
 	irql = raise();
 	if (!ke_try_to_acquire_queued_spin_lock_entry(__ke_lock_queue(number))) {
@@ -408,7 +408,7 @@ ke_try_to_acquire_queued_spin_lock_raise_to_synch(unsigned int number,
 static __always_inline void ke_release_queued_spin_lock(unsigned int number,
 							u8 old_irql)
 {
-	if (__ke_lock_queue_number_ok(number) &&
+	if (__ke_lock_queue_number_is_valid(number) &&
 	    likely(__ke_release_queued_spin_lock(__ke_lock_queue(number))))
 		ke_lower_irql(old_irql);
 }

@@ -83,9 +83,9 @@ size_t etw_count_unread_buffers(const struct rchan_buf *buf)
 	 * The writer stores into a buffer only if this count shows that the buffer is free: a
 	 * control dependency. Pairs with smp_mb() in etw_read_finished_buffers().
 	 */
-	size_t consumed = READ_ONCE(buf->subbufs_consumed);
+	size_t consumed_buffers = READ_ONCE(buf->subbufs_consumed);
 
-	return READ_ONCE(buf->subbufs_produced) - consumed;
+	return READ_ONCE(buf->subbufs_produced) - consumed_buffers;
 }
 
 /**
@@ -107,7 +107,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	header->saved_offset = buf->offset;
 	header->current_offset = buf->offset;
 	header->offset = buf->offset;
-	header->time_stamp = ntklog_cycles();
+	header->time_stamp = ntklog_read_cycles();
 	header->buffer_flag |= flags;
 	if (cpu->has_unmarked_loss) {
 		header->buffer_flag |= ETW_BUFFER_FLAG_EVENTS_LOST;
@@ -153,15 +153,15 @@ static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 /* Switch to the next free buffer. Returns false if there is none. Interrupts are off. */
 static bool etw_switch_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
-	size_t unread = etw_count_unread_buffers(buf);
+	size_t unread_buffers = etw_count_unread_buffers(buf);
 
 	if (etw_buffer_is_open(buf)) {
-		if (unread + 1 >= buf->chan->n_subbufs &&
+		if (unread_buffers + 1 >= buf->chan->n_subbufs &&
 		    !etw_overwrite_buffer(run, buf))
 			return false;
 		etw_finish_buffer(run, buf, 0);
 	} else {
-		if (unread >= buf->chan->n_subbufs && !etw_overwrite_buffer(run, buf))
+		if (unread_buffers >= buf->chan->n_subbufs && !etw_overwrite_buffer(run, buf))
 			return false;
 		relay_switch_subbuf(buf, 0);
 	}

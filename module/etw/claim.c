@@ -73,12 +73,12 @@ static DECLARE_WAIT_QUEUE_HEAD(etw_closed_claims_wait);
 
 static bool etw_claim_is_ending(const struct etw_session *session)
 {
-	bool ending;
+	bool is_ending;
 
 	spin_lock(&etw_session_lock);
-	ending = session->claim && session->claim->is_closed;
+	is_ending = session->claim && session->claim->is_closed;
 	spin_unlock(&etw_session_lock);
-	return ending;
+	return is_ending;
 }
 
 static struct etw_claim *etw_claim_session(struct etw_session *session, bool adopts_run)

@@ -12,18 +12,18 @@
 
 #define ETW_CLOCK_TRIES	5
 
-static s64 etw_ktime_to_filetime(ktime_t real)
+static s64 etw_ktime_to_filetime(ktime_t real_time)
 {
-	return ktime_to_ns(real) / 100 + FILETIME_UNIX_EPOCH;
+	return ktime_to_ns(real_time) / 100 + FILETIME_UNIX_EPOCH;
 }
 
 /**
- * etw_filetime() - get the time of day
+ * etw_read_filetime() - get the time of day
  *
  * Context: any but NMI.
  * Return: the time in units of 100 ns since 1601.
  */
-s64 etw_filetime(void)
+s64 etw_read_filetime(void)
 {
 	return etw_ktime_to_filetime(ktime_get_real());
 }
@@ -39,25 +39,25 @@ s64 etw_filetime(void)
  */
 void etw_read_clocks(struct etw_clocks *clocks)
 {
-	u64 closest = U64_MAX;
+	u64 least_distance = U64_MAX;
 	unsigned long flags;
 	int i;
 
-	clocks->frequency = ntklog_clock_frequency();
+	clocks->frequency = ntklog_get_clock_frequency();
 	for (i = 0; i < ETW_CLOCK_TRIES; i++) {
 		u64 before, after;
-		ktime_t real;
+		ktime_t real_time;
 
 		local_irq_save(flags);
-		before = ntklog_cycles();
-		real = ktime_get_real();
-		after = ntklog_cycles();
+		before = ntklog_read_cycles();
+		real_time = ktime_get_real();
+		after = ntklog_read_cycles();
 		local_irq_restore(flags);
-		if (after - before >= closest)
+		if (after - before >= least_distance)
 			continue;
-		closest = after - before;
-		clocks->start_clock = before + closest / 2;
-		clocks->start_time = etw_ktime_to_filetime(real);
+		least_distance = after - before;
+		clocks->start_clock = before + least_distance / 2;
+		clocks->start_time = etw_ktime_to_filetime(real_time);
 	}
 	clocks->boot_time = etw_ktime_to_filetime(ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
 							    ktime_mono_to_any(0, TK_OFFS_BOOT)));

@@ -12,7 +12,7 @@ struct etw_clocks {
 	s64 boot_time;
 };
 
-s64 etw_filetime(void);
+s64 etw_read_filetime(void);
 void etw_read_clocks(struct etw_clocks *clocks);
 void etw_check_clock(void);
 

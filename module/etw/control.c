@@ -67,7 +67,7 @@ int etw_start_session_locked(struct etw_session *session, const struct etw_setti
 	etw_run_cpus[session->id] = run->cpus;
 
 	/* The rundown comes first, because no event is logged before. */
-	etw_rundown_groups(session, NULL, &settings->group_mask);
+	etw_log_rundown_of_groups(session, NULL, &settings->group_mask);
 	etw_set_logging(session, true);
 	etw_update_providers_for_sessions();
 	etw_schedule_flush(session);
@@ -90,14 +90,14 @@ void etw_stop_session_locked(struct etw_session *session)
 	etw_list_holds(session);
 	etw_log_observed(session, &no_groups);
 	etw_update_providers(&mask);
-	etw_rundown_groups(session, &session->settings.group_mask, NULL);
+	etw_log_rundown_of_groups(session, &session->settings.group_mask, NULL);
 	etw_set_logging(session, false);
 	cancel_delayed_work(&session->flush_work);
 	/* Wait for loggers, which run with interrupts off and may still use the buffers. */
 	synchronize_rcu();
 	etw_publish_stack_sessions();
 	etw_flush_buffers(run, ETW_FLUSH_LAST);
-	run->end_time = etw_filetime();
+	run->end_time = etw_read_filetime();
 	etw_finish_run(run);
 }
 
@@ -152,13 +152,13 @@ EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
 int etw_flush_session(struct etw_session *session)
 {
 	struct etw_run *run;
-	bool claimed;
+	bool is_claimed;
 	int err;
 
 	spin_lock(&etw_session_lock);
-	claimed = session->claim;
+	is_claimed = session->claim;
 	spin_unlock(&etw_session_lock);
-	if (claimed)
+	if (is_claimed)
 		return -EBUSY;
 	run = etw_get_session_run(session);
 	err = etw_flush_run(run);

@@ -37,7 +37,7 @@ void etw_publish_sessions(void)
 					sessions |= 1ULL << i * ETW_SESSION_BITS;
 			/*
 			 * Publishes the session's run and settings. Pairs with
-			 * etw_sessions_for_event().
+			 * etw_find_sessions_for_event().
 			 */
 			ntklog_write_u64_release(etw_sessions_by_group[word][bit], sessions);
 		}
@@ -52,20 +52,21 @@ static struct etw_logged etw_log_header_to_sessions(u64 sessions,
 	struct etw_logged logged = { .time = header->time_stamp };
 
 	for (; sessions; sessions &= sessions - 1)
-		if (etw_write_event(etw_sessions[etw_first_session(sessions)].run, header, data))
+		if (etw_write_event(etw_sessions[etw_find_first_session(sessions)].run, header,
+				    data))
 			logged.sessions |= sessions & -sessions;
 	return logged;
 }
 
 /**
  * etw_log_event() - log an event to sessions
- * @sessions: sessions that etw_sessions_for_event() has returned, a byte of 1 for each
+ * @sessions: sessions that etw_find_sessions_for_event() has returned, a byte of 1 for each
  * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
  * @version: version of the event
  * @data: its data
  * @length: bytes of @data
  *
- * Context: interrupts off since etw_sessions_for_event().
+ * Context: interrupts off since etw_find_sessions_for_event().
  * Return: the sessions that have the event, and its time stamp.
  */
 struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
@@ -107,18 +108,18 @@ static_assert(ETW_EVENT_VERSIONS == 4);
 
 /**
  * etw_log_event_in_versions() - log an event to each session in the session's version
- * @sessions: the sessions and their versions, from etw_versions_by_session()
+ * @sessions: the sessions and their versions, from etw_get_versions_by_session()
  * @hook_id: PERFINFO_LOG_TYPE_*
- * @version_1: data of version 1
- * @version_1_length: bytes of @version_1
- * @later_versions: data of the later versions
- * @later_versions_length: bytes of @later_versions
+ * @version_1_data: data of version 1
+ * @version_1_length: bytes of @version_1_data
+ * @later_versions_data: data of the later versions
+ * @later_versions_length: bytes of @later_versions_data
  *
  * Context: as for etw_log_event().
  * Return: the sessions that have the event, and its time stamp.
  */
-struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1,
-					    u16 version_1_length, const void *later_versions,
+struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
+					    u16 version_1_length, const void *later_versions_data,
 					    u16 later_versions_length)
 {
 	struct etw_session *session = etw_sessions;
@@ -135,7 +136,7 @@ struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const voi
 		header.size = sizeof(header) +
 			      (header.version == 1 ? version_1_length : later_versions_length);
 		if (etw_write_event(session->run, &header,
-				    header.version == 1 ? version_1 : later_versions))
+				    header.version == 1 ? version_1_data : later_versions_data))
 			logged.sessions |= 1ULL << session->id * ETW_SESSION_BITS;
 	}
 	return logged;

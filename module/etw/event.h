@@ -55,18 +55,18 @@ extern struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
  */
 extern union etw_versions {
 	u8 by_session[ETW_SESSIONS];
-	u64 set;
+	u64 as_set;
 } etw_contextswap_versions;
 
 /**
- * etw_sessions_for_event() - get the sessions that log an event
+ * etw_find_sessions_for_event() - get the sessions that log an event
  * @group: the event's group, one bit of a group mask
  *
  * Context: interrupts off until the event has been logged, which is the RCU read side for
  * etw_stop_session_locked().
  * Return: the set of sessions, with a byte of 1 for each; see ETW_SESSION_BITS.
  */
-static __always_inline u64 etw_sessions_for_event(u32 group)
+static __always_inline u64 etw_find_sessions_for_event(u32 group)
 {
 	u32 bit = __builtin_ctz(PERF_MASK_BITS(group));
 
@@ -75,32 +75,32 @@ static __always_inline u64 etw_sessions_for_event(u32 group)
 }
 
 /**
- * etw_versions_by_session() - get the version of an event that each session logs
- * @sessions: the sessions that log the event, from etw_sessions_for_event()
+ * etw_get_versions_by_session() - get the version of an event that each session logs
+ * @sessions: the sessions that log the event, from etw_find_sessions_for_event()
  *
- * Context: as for etw_sessions_for_event().
+ * Context: as for etw_find_sessions_for_event().
  * Return: @sessions, with the version instead of 1 in each byte; see ETW_SESSION_BITS.
  */
-static __always_inline u64 etw_versions_by_session(u64 sessions)
+static __always_inline u64 etw_get_versions_by_session(u64 sessions)
 {
 	BUILD_BUG_ON(ETW_EVENT_VERSIONS > 4);
-	return sessions + (sessions * 3 & ntklog_read_u64(etw_contextswap_versions.set));
+	return sessions + (sessions * 3 & ntklog_read_u64(etw_contextswap_versions.as_set));
 }
 
 /**
- * etw_any_version_above_1() - test whether a session logs an event in a version above 1
- * @sessions: the sessions that log the event, from etw_sessions_for_event()
+ * etw_has_version_above_1() - test whether a session logs an event in a version above 1
+ * @sessions: the sessions that log the event, from etw_find_sessions_for_event()
  *
- * Context: as for etw_sessions_for_event().
- * Return: true if etw_versions_by_session() would return a version above 1.
+ * Context: as for etw_find_sessions_for_event().
+ * Return: true if etw_get_versions_by_session() would return a version above 1.
  */
-static __always_inline bool etw_any_version_above_1(u64 sessions)
+static __always_inline bool etw_has_version_above_1(u64 sessions)
 {
 	/* A plain load, which the compiler can compare in memory. A byte changes atomically. */
-	return sessions * 3 & data_race(etw_contextswap_versions.set);
+	return sessions * 3 & data_race(etw_contextswap_versions.as_set);
 }
 
-static __always_inline unsigned long etw_first_session(u64 sessions)
+static __always_inline unsigned long etw_find_first_session(u64 sessions)
 {
 	return __ffs64(sessions) / ETW_SESSION_BITS;
 }
@@ -120,7 +120,7 @@ static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *
 
 /**
  * etw_begin_event() - begin an event in the buffer of the first session that logs it
- * @sessions: the sessions that log the event, from etw_sessions_for_event(), with 1 in their bytes
+ * @sessions: the sessions that log the event, from etw_find_sessions_for_event()
  * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
  * @version: version of the event
  * @length: bytes of its data, a multiple of TRACE_EVENT_ALIGNMENT
@@ -144,7 +144,7 @@ static __always_inline bool etw_begin_event(u64 sessions, u16 hook_id, u8 versio
 	 * in a buffer do not decrease.
 	 */
 	lockdep_assert_irqs_disabled();
-	if (unlikely(!sessions || !etw_reserve_event(etw_run_cpus[etw_first_session(sessions)],
+	if (unlikely(!sessions || !etw_reserve_event(etw_run_cpus[etw_find_first_session(sessions)],
 						     sizeof(*header) + length, &event)))
 		return false;
 	header = event;
@@ -169,7 +169,7 @@ static __always_inline struct etw_logged etw_end_event(u64 sessions, const void 
 
 	/* Each byte is 0 or 1. The expression clears the lowest 1, and so removes a session. */
 	while (unlikely(sessions &= sessions - 1)) {
-		unsigned long id = etw_first_session(sessions);
+		unsigned long id = etw_find_first_session(sessions);
 		void *event;
 
 		if (likely(etw_reserve_event(etw_run_cpus[id], sizeof(*header) + length, &event)))
@@ -181,8 +181,8 @@ static __always_inline struct etw_logged etw_end_event(u64 sessions, const void 
 	return logged;
 }
 
-struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1,
-					    u16 version_1_length, const void *later_versions,
+struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
+					    u16 version_1_length, const void *later_versions_data,
 					    u16 later_versions_length);
 struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
 				u16 length);

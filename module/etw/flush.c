@@ -42,7 +42,7 @@ static void etw_flush_cpu(void *data)
 {
 	const struct etw_flush_request *request = data;
 	struct etw_run *run = request->run;
-	struct rchan_buf *buf = etw_run_buffer(run, request->cpu);
+	struct rchan_buf *buf = etw_get_buffer_of_cpu(run, request->cpu);
 	struct etw_buffer_cpu *cpu = per_cpu_ptr(run->cpus, request->cpu);
 
 	/*
@@ -58,7 +58,7 @@ static void etw_flush_cpu(void *data)
 			return;
 		etw_finish_buffer(run, buf, request->flags);
 	}
-	WRITE_ONCE(cpu->flushed, cpu->written);
+	WRITE_ONCE(cpu->written_at_flush, cpu->written);
 }
 
 /* Avoid an IPI. The CPU may be writing these fields, so the answer may be stale. */
@@ -67,10 +67,10 @@ static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 {
 	const struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
 
-	if (READ_ONCE(buffer_cpu->written) == READ_ONCE(buffer_cpu->flushed))
+	if (READ_ONCE(buffer_cpu->written) == READ_ONCE(buffer_cpu->written_at_flush))
 		return false;
 	/* relay does not mark its fields as shared. */
-	return data_race(etw_buffer_may_be_finished(etw_run_buffer(run, cpu), reason));
+	return data_race(etw_buffer_may_be_finished(etw_get_buffer_of_cpu(run, cpu), reason));
 }
 
 /* Of the CPUs in @cpus with buffers, return the one whose file "cpu<number>" a shell sorts last. */
@@ -81,7 +81,7 @@ static unsigned int etw_find_last_in_file(const struct etw_run *run, const struc
 
 	for_each_cpu(cpu, cpus) {
 		snprintf(name, sizeof(name), "%u", cpu);
-		if (etw_run_buffer(run, cpu) && strcmp(name, last_name) > 0) {
+		if (etw_get_buffer_of_cpu(run, cpu) && strcmp(name, last_name) > 0) {
 			strscpy(last_name, name, sizeof(last_name));
 			last = cpu;
 		}
@@ -141,7 +141,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush_reason reason)
 			.reason = reason,
 		};
 
-		if (!etw_run_buffer(run, cpu))
+		if (!etw_get_buffer_of_cpu(run, cpu))
 			continue;
 		if (reason == ETW_FLUSH_LAST) {
 			if (cpu == last_cpu)

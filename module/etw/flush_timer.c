@@ -24,7 +24,7 @@ void etw_schedule_flush(struct etw_session *session)
 }
 
 /* etw_mutex is not taken, because the start of another session may hold it for seconds. */
-static void etw_flush_work(struct work_struct *work)
+static void etw_run_flush_work(struct work_struct *work)
 {
 	struct etw_session *session = container_of(to_delayed_work(work),
 						   struct etw_session, flush_work);
@@ -59,5 +59,5 @@ static void etw_flush_work(struct work_struct *work)
  */
 void etw_init_flush_timer(struct etw_session *session)
 {
-	INIT_DELAYED_WORK(&session->flush_work, etw_flush_work);
+	INIT_DELAYED_WORK(&session->flush_work, etw_run_flush_work);
 }

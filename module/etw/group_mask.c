@@ -74,12 +74,12 @@ void etw_group_mask_or(struct perfinfo_groupmask *mask,
 }
 
 /**
- * etw_group_name() - get the name of an event group
+ * etw_get_group_name() - get the name of an event group
  * @group: PERF_* or EVENT_TRACE_FLAG_*
  *
  * Return: the name, or "-" if there is no such group.
  */
-const char *etw_group_name(u32 group)
+const char *etw_get_group_name(u32 group)
 {
 	size_t i;
 
@@ -112,16 +112,17 @@ static int etw_group_parse(const char *word, u32 *group)
 }
 
 /* Setting a flag also sets its group. Clearing a flag or its group clears both. */
-static void etw_group_change_add(struct etw_group_mask_change *change, u32 group, bool set)
+static void etw_group_change_add(struct etw_group_mask_change *change, u32 group, bool sets_group)
 {
-	struct perfinfo_groupmask *mask = set ? &change->set : &change->clear;
+	struct perfinfo_groupmask *mask = sets_group ? &change->groups_to_set :
+						       &change->groups_to_clear;
 	size_t i;
 
 	etw_group_mask_set(mask, group);
 	for (i = 0; i < ARRAY_SIZE(etw_flags); i++) {
 		if (group == etw_flags[i].flag)
 			etw_group_mask_set(mask, etw_flags[i].group);
-		else if (!set && group == etw_flags[i].group)
+		else if (!sets_group && group == etw_flags[i].group)
 			etw_group_mask_set(mask, etw_flags[i].flag);
 	}
 }
@@ -136,33 +137,33 @@ static void etw_group_change_add(struct etw_group_mask_change *change, u32 group
  */
 int etw_group_change_parse(char *text, struct etw_group_mask_change *change)
 {
-	struct etw_group_mask_change parsed = {};
-	unsigned int is_signed = 0, words = 0;
+	struct etw_group_mask_change parsed_change = {};
+	unsigned int signed_words = 0, word_count = 0;
 	char *word;
 	u32 group;
 	int i;
 
 	while ((word = strsep(&text, " \t\n"))) {
-		bool minus = *word == '-';
+		bool clears_group = *word == '-';
 
 		if (!*word)
 			continue;
-		words++;
-		if (minus || *word == '+') {
-			is_signed++;
+		word_count++;
+		if (clears_group || *word == '+') {
+			signed_words++;
 			word++;
 		}
 		if (etw_group_parse(word, &group))
 			return -EINVAL;
-		etw_group_change_add(&parsed, group, !minus);
+		etw_group_change_add(&parsed_change, group, !clears_group);
 	}
-	if (!words || (is_signed && is_signed != words))
+	if (!word_count || (signed_words && signed_words != word_count))
 		return -EINVAL;
 	for (i = 0; i < PERF_NUM_MASKS; i++)
-		if (parsed.set.masks[i] & parsed.clear.masks[i])
+		if (parsed_change.groups_to_set.masks[i] & parsed_change.groups_to_clear.masks[i])
 			return -EINVAL;
-	parsed.replaces_mask = !is_signed;
-	*change = parsed;
+	parsed_change.replaces_mask = !signed_words;
+	*change = parsed_change;
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_group_change_parse);
@@ -177,7 +178,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_group_change_parse);
 int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 			       struct etw_group_mask_change *change)
 {
-	struct etw_group_mask_change whole = { .replaces_mask = true };
+	struct etw_group_mask_change whole_mask_change = { .replaces_mask = true };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
@@ -185,12 +186,12 @@ int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 		u32 bits = PERF_MASK_BITS(group);
 
 		if ((mask->masks[PERF_MASK_INDEX(group)] & bits) == bits)
-			etw_group_change_add(&whole, group, true);
+			etw_group_change_add(&whole_mask_change, group, true);
 	}
 	for (i = 0; i < PERF_NUM_MASKS; i++)
-		if (mask->masks[i] & ~whole.set.masks[i])
+		if (mask->masks[i] & ~whole_mask_change.groups_to_set.masks[i])
 			return -EINVAL;
-	*change = whole;
+	*change = whole_mask_change;
 	return 0;
 }
 
@@ -207,7 +208,8 @@ void etw_group_change_apply(const struct etw_group_mask_change *change,
 	for (i = 0; i < PERF_NUM_MASKS; i++) {
 		u32 word = change->replaces_mask ? 0 : mask->masks[i];
 
-		mask->masks[i] = (word | change->set.masks[i]) & ~change->clear.masks[i];
+		mask->masks[i] = (word | change->groups_to_set.masks[i]) &
+				 ~change->groups_to_clear.masks[i];
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);
@@ -220,7 +222,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);
 void etw_group_mask_show(struct seq_file *file,
 			 const struct perfinfo_groupmask *mask)
 {
-	bool any = false;
+	bool is_any_shown = false;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
@@ -231,8 +233,8 @@ void etw_group_mask_show(struct seq_file *file,
 		if (bits & (bits - 1) || !etw_group_mask_test(mask, group))
 			continue;
 		seq_printf(file, "0x%08x %s\n", group, etw_groups[i].name);
-		any = true;
+		is_any_shown = true;
 	}
-	if (!any)
+	if (!is_any_shown)
 		seq_puts(file, "0x0\n");
 }

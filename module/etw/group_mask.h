@@ -7,11 +7,11 @@
 
 struct seq_file;
 
-/* A change of a group mask: @set is applied before @clear. */
+/* A change of a group mask: @groups_to_set is applied before @groups_to_clear. */
 struct etw_group_mask_change {
 	bool replaces_mask;
-	struct perfinfo_groupmask set;
-	struct perfinfo_groupmask clear;
+	struct perfinfo_groupmask groups_to_set;
+	struct perfinfo_groupmask groups_to_clear;
 };
 
 /**
@@ -30,7 +30,7 @@ void etw_group_mask_or(struct perfinfo_groupmask *mask,
 		       const struct perfinfo_groupmask *other);
 void etw_group_mask_set(struct perfinfo_groupmask *mask, u32 group);
 void etw_group_mask_clear(struct perfinfo_groupmask *mask, u32 group);
-const char *etw_group_name(u32 group);
+const char *etw_get_group_name(u32 group);
 int etw_group_change_parse(char *text, struct etw_group_mask_change *change);
 int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 			       struct etw_group_mask_change *change);

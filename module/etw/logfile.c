@@ -73,7 +73,7 @@ static size_t etw_write_logfile_header(u8 *buffer, struct etw_run *run)
 	header->start_buffers = 1;
 	header->pointer_size = sizeof(u64);
 	header->events_lost = min_t(u64, lost, U32_MAX);
-	header->cpu_speed_in_mhz = ntklog_clock_processor_mhz();
+	header->cpu_speed_in_mhz = ntklog_get_processor_mhz();
 	header->time_zone.bias = sys_tz.tz_minuteswest;
 	header->boot_time = run->clocks.boot_time;
 	header->perf_freq = run->clocks.frequency;

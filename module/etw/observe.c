@@ -40,7 +40,7 @@ static bool etw_machine_is_suspended;
 static void etw_run_observe_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(etw_observe_work, etw_run_observe_work);
 
-static int etw_provider_err(const struct etw_provider *provider)
+static int etw_get_provider_err(const struct etw_provider *provider)
 {
 	return provider->get_err ? provider->get_err(provider) : 0;
 }
@@ -80,7 +80,7 @@ static void etw_log_observed_groups(void *data)
 	list_for_each_entry(provider, &etw_providers, list) {
 		const u32 group = provider->group;
 		bool observed = etw_group_mask_test(call->mask, group) &&
-				!etw_provider_err(provider);
+				!etw_get_provider_err(provider);
 
 		if (!provider->set_mask)
 			continue;
@@ -129,7 +129,7 @@ static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupm
 	spin_lock(&etw_session_lock);
 	run->failed_group_count = 0;
 	list_for_each_entry(provider, &etw_providers, list) {
-		int err = etw_provider_err(provider);
+		int err = etw_get_provider_err(provider);
 
 		if (!err || !etw_group_mask_test(mask, provider->group) ||
 		    run->failed_group_count == ARRAY_SIZE(run->failures))
@@ -207,11 +207,11 @@ EXPORT_SYMBOL_IF_KUNIT(etw_resume_observing);
  */
 int etw_stop_observing_for_suspend(void)
 {
-	unsigned int attempts = ETW_SUSPEND_ATTEMPTS;
+	unsigned int attempts_left = ETW_SUSPEND_ATTEMPTS;
 
 	WRITE_ONCE(etw_machine_is_suspended, true);
 	while (!mutex_trylock(&etw_mutex)) {
-		if (fatal_signal_pending(current) || !attempts--) {
+		if (fatal_signal_pending(current) || !attempts_left--) {
 			/* The holder of the mutex may have ended the observation meanwhile. */
 			etw_resume_observing();
 			return fatal_signal_pending(current) ? -EINTR : -EBUSY;

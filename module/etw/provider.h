@@ -31,7 +31,7 @@ struct etw_rundown_event {
  *	provider has a rundown only
  * @get_err: return 0, or the negative errno with which the last attempt to attach @group failed;
  *	-EINTR while a work item goes on with the attempt. NULL: attaching cannot fail
- * @rundown: fill in the rundown event that says until when (@end) or from when on the present
+ * @rundown: fill in the rundown event that says until when (@is_end) or from when on the present
  *	parameters are valid. Called in any context but NMI. NULL: the provider has no parameters
  * @rundown_has_counts: @rundown fills in counts, and no parameters
  * @list_holds: log the locks of @group that are held now. Called from a task with etw_mutex held,
@@ -43,7 +43,7 @@ struct etw_provider {
 	void (*set_mask)(struct etw_provider *provider,
 			 const struct perfinfo_groupmask *mask);
 	int (*get_err)(const struct etw_provider *provider);
-	void (*rundown)(struct etw_rundown_event *event, bool end);
+	void (*rundown)(struct etw_rundown_event *event, bool is_end);
 	bool rundown_has_counts;
 	void (*list_holds)(struct etw_session *session);
 	struct list_head list;

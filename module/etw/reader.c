@@ -33,7 +33,7 @@ static void etw_prepare_reader(struct etw_reader *reader)
 		return;
 	/* relay has no barrier between a new buffer and its pointer. The lock orders them. */
 	cpus_read_lock();
-	WRITE_ONCE(reader->buf, etw_run_buffer(reader->run, reader->cpu));
+	WRITE_ONCE(reader->buf, etw_get_buffer_of_cpu(reader->run, reader->cpu));
 	cpus_read_unlock();
 }
 
@@ -90,18 +90,18 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
 		return 0;
 	size = buf->chan->subbuf_size;
 	while (copied < count) {
-		size_t consumed = buf->subbufs_consumed, part;
+		size_t consumed_buffers = buf->subbufs_consumed, part;
 
 		/* Pairs with smp_wmb() in etw_finish_buffer(). */
-		if (smp_load_acquire(&buf->subbufs_produced) == consumed)
+		if (smp_load_acquire(&buf->subbufs_produced) == consumed_buffers)
 			break;
 		/* Another reader has read the rest of the buffer that this reader read in part. */
-		if (reader->buffer_index != consumed)
+		if (reader->buffer_index != consumed_buffers)
 			reader->offset = 0;
-		reader->buffer_index = consumed;
+		reader->buffer_index = consumed_buffers;
 		part = min(count - copied, size - reader->offset);
 		if (copy_to_user(buffer + copied,
-				 buf->start + consumed % buf->chan->n_subbufs * size +
+				 buf->start + consumed_buffers % buf->chan->n_subbufs * size +
 				 reader->offset, part)) {
 			if (!copied)
 				return -EFAULT;

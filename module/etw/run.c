@@ -23,21 +23,21 @@ struct rchan_buf etw_closed_buffer = { .offset = ETW_BUFFER_SIZE_MAX };
 EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
 
 /**
- * etw_run_buffer() - get the buffers of a run on a CPU
+ * etw_get_buffer_of_cpu() - get the buffers of a run on a CPU
  * @run: the run
  * @cpu: the CPU
  *
  * Context: on the CPU itself, or with cpus_read_lock() held.
  * Return: the CPU's part of the relay channel, or NULL if it has none.
  */
-struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu)
+struct rchan_buf *etw_get_buffer_of_cpu(const struct etw_run *run, unsigned int cpu)
 {
 	struct rchan_buf *buf = run->channel ? READ_ONCE(*per_cpu_ptr(run->channel->buf, cpu)) :
 					       NULL;
 
 	return buf == &etw_closed_buffer ? NULL : buf;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_run_buffer);
+EXPORT_SYMBOL_IF_KUNIT(etw_get_buffer_of_cpu);
 
 /**
  * etw_init_buffer() - write the header of an empty buffer
@@ -115,11 +115,11 @@ static void etw_wake_readers(struct irq_work *work)
 static struct rchan *etw_open_channel(struct etw_run *run, struct dentry *directory,
 				      const struct etw_settings *settings)
 {
-	u64 pages = (u64)settings->buffer_size * settings->buffers / PAGE_SIZE *
-		    num_online_cpus();
+	u64 page_count = (u64)settings->buffer_size * settings->buffers / PAGE_SIZE *
+			 num_online_cpus();
 
 	/* relay would try to allocate more, and the kernel might kill processes for the memory. */
-	if (pages > si_mem_available() / 2)
+	if (page_count > si_mem_available() / 2)
 		return NULL;
 	return relay_open(NULL, directory, settings->buffer_size, settings->buffers,
 			  &etw_relay_callbacks, run);
@@ -290,7 +290,7 @@ bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts)
 {
 	const struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
-	const struct rchan_buf *buf = etw_run_buffer(run, cpu);
+	const struct rchan_buf *buf = etw_get_buffer_of_cpu(run, cpu);
 	size_t consumed;
 
 	if (!buf && !buffer_cpu->had_buffers)
@@ -350,11 +350,11 @@ static void etw_free_read_buffers(struct etw_run *run)
 	unsigned int cpu;
 
 	etw_lock_buffers(run);
-	if (run->channel && !run->readers && etw_run_is_finished(run) &&
+	if (run->channel && !run->reader_count && etw_run_is_finished(run) &&
 	    !etw_any_cpu_has_unread_buffers(run)) {
 		for_each_possible_cpu(cpu) {
 			struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
-			const struct rchan_buf *buf = etw_run_buffer(run, cpu);
+			const struct rchan_buf *buf = etw_get_buffer_of_cpu(run, cpu);
 
 			buffer_cpu->buf = &etw_closed_buffer;
 			buffer_cpu->had_buffers = !!buf;
@@ -377,7 +377,7 @@ static void etw_free_read_buffers(struct etw_run *run)
 void etw_add_reader(struct etw_run *run)
 {
 	mutex_lock(&run->mutex);
-	run->readers++;
+	run->reader_count++;
 	mutex_unlock(&run->mutex);
 }
 
@@ -390,7 +390,7 @@ void etw_add_reader(struct etw_run *run)
 void etw_remove_reader(struct etw_run *run)
 {
 	mutex_lock(&run->mutex);
-	run->readers--;
+	run->reader_count--;
 	mutex_unlock(&run->mutex);
 	etw_free_read_buffers(run);
 }
@@ -423,10 +423,10 @@ void etw_finish_run(struct etw_run *run)
  */
 size_t etw_count_numbered_buffers(const struct etw_run *run)
 {
-	u64 overwritten = 0;
+	u64 overwritten_buffers = 0;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		overwritten += READ_ONCE(per_cpu_ptr(run->cpus, cpu)->overwritten);
-	return atomic64_read(&run->sequence_number) - overwritten;
+		overwritten_buffers += READ_ONCE(per_cpu_ptr(run->cpus, cpu)->overwritten);
+	return atomic64_read(&run->sequence_number) - overwritten_buffers;
 }

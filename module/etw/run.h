@@ -27,7 +27,7 @@ struct wmi_buffer_header;
  * @written: events that were written into buffers
  * @lost: events that were not written
  * @overwritten: buffers that were overwritten in buffering mode
- * @flushed: @written at the last flush
+ * @written_at_flush: @written at the last flush
  * @has_unmarked_loss: events were lost since the last ETW_BUFFER_FLAG_EVENTS_LOST
  * @wait: readers that wait for a buffer
  * @wake: an irq_work that wakes @wait, because the writer may hold locks of the scheduler
@@ -47,7 +47,7 @@ struct etw_buffer_cpu {
 	u64 written;
 	u64 lost;
 	u64 overwritten;
-	u64 flushed;
+	u64 written_at_flush;
 	bool has_unmarked_loss;
 	wait_queue_head_t wait;
 	struct irq_work wake;
@@ -79,7 +79,7 @@ struct etw_buffer_cpu {
  * @has_lost_observed_event: such an event will be written later; with etw_mutex held
  * @failed_group_count: number of entries in @failures
  * @failures: the groups that could not be attached
- * @readers: number of open readers; with @mutex held
+ * @reader_count: number of open readers; with @mutex held
  * @mutex: held over a flush, and while the buffers are counted or freed
  *
  * A writer of @group_mask, @failed_group_count or @failures holds etw_mutex and etw_session_lock, a
@@ -110,7 +110,7 @@ struct etw_run {
 	bool has_lost_observed_event;
 	u32 failed_group_count;
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
-	unsigned int readers;
+	unsigned int reader_count;
 	struct mutex mutex;	/* of @channel */
 };
 
@@ -134,7 +134,7 @@ struct etw_run *etw_get_run(struct etw_run *run);
 void etw_put_run(struct etw_run *run);
 void etw_finish_run(struct etw_run *run);
 bool etw_run_is_finished(const struct etw_run *run);
-struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu);
+struct rchan_buf *etw_get_buffer_of_cpu(const struct etw_run *run, unsigned int cpu);
 void etw_lock_buffers(struct etw_run *run);
 void etw_unlock_buffers(struct etw_run *run);
 void etw_add_reader(struct etw_run *run);

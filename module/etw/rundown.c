@@ -51,13 +51,13 @@ static void etw_log_group_rundown(void *data)
 	struct etw_provider *provider;
 
 	list_for_each_entry(provider, &etw_providers, list) {
-		bool was_on = etw_group_mask_test(rundown->before, provider->group);
+		bool was_enabled = etw_group_mask_test(rundown->before, provider->group);
 
 		if (!provider->rundown ||
-		    was_on == etw_group_mask_test(rundown->after, provider->group))
+		    was_enabled == etw_group_mask_test(rundown->after, provider->group))
 			continue;
-		event.groups = was_on ? rundown->before : rundown->after;
-		provider->rundown(&event, was_on);
+		event.groups = was_enabled ? rundown->before : rundown->after;
+		provider->rundown(&event, was_enabled);
 		etw_log_rundown_event(session, &event);
 	}
 	if (etw_make_stacks_rundown(&event, session->settings.stacks,
@@ -67,7 +67,7 @@ static void etw_log_group_rundown(void *data)
 }
 
 /**
- * etw_rundown_groups() - log the parameters of the groups that a session begins or ceases to log
+ * etw_log_rundown_of_groups() - log the parameters of groups that a session begins or ceases to log
  * @session: a session that is being started, is started, or is being stopped
  * @before: its groups up to now; NULL: none, at the start
  * @after: its groups from now on; NULL: none, at the stop
@@ -76,8 +76,8 @@ static void etw_log_group_rundown(void *data)
  *
  * Context: task; etw_mutex held.
  */
-void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
-			const struct perfinfo_groupmask *after)
+void etw_log_rundown_of_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
+			       const struct perfinfo_groupmask *after)
 {
 	struct etw_group_rundown rundown = {
 		.session = session,
@@ -89,12 +89,12 @@ void etw_rundown_groups(struct etw_session *session, const struct perfinfo_group
 }
 
 /**
- * etw_rundown_stacks() - log which events of a session carry a stack, also if none does
+ * etw_log_rundown_of_stacks() - log which events of a session carry a stack, also if none does
  * @session: a started session
  *
  * Context: task; etw_mutex held.
  */
-void etw_rundown_stacks(struct etw_session *session)
+void etw_log_rundown_of_stacks(struct etw_session *session)
 {
 	struct etw_group_rundown rundown = {
 		.session = session,
@@ -152,7 +152,7 @@ size_t etw_write_rundown(const struct etw_session *session, u8 *buffer, size_t s
 	const struct perfinfo_groupmask *groups = &session->settings.group_mask;
 	struct etw_rundown_event event;
 	struct etw_provider *provider;
-	size_t used = 0;
+	size_t used_bytes = 0;
 
 	list_for_each_entry(provider, &etw_providers, list) {
 		if (!provider->rundown || !etw_group_mask_test(groups, provider->group))
@@ -160,17 +160,19 @@ size_t etw_write_rundown(const struct etw_session *session, u8 *buffer, size_t s
 		event.groups = groups;
 		provider->rundown(&event, true);
 		if (event.length)
-			used += etw_write_rundown_event(buffer + used, size - used, &event);
+			used_bytes += etw_write_rundown_event(buffer + used_bytes,
+							      size - used_bytes, &event);
 	}
 	if (etw_make_stacks_rundown(&event, session->settings.stacks, true))
-		used += etw_write_rundown_event(buffer + used, size - used, &event);
-	return used;
+		used_bytes += etw_write_rundown_event(buffer + used_bytes, size - used_bytes,
+						      &event);
+	return used_bytes;
 }
 
-/* A change of parameters that is under way. @old is indexed by session and provider. */
+/* A change of parameters that is under way. @old_events is indexed by session and provider. */
 struct etw_parameter_change {
 	struct etw_session *session;
-	struct etw_rundown_event old[];
+	struct etw_rundown_event old_events[];
 };
 
 static size_t etw_count_providers(void)
@@ -185,30 +187,32 @@ static size_t etw_count_providers(void)
 
 static void etw_make_rundown_event(const struct etw_provider *provider,
 				   const struct etw_session *session,
-				   struct etw_rundown_event *event, bool end)
+				   struct etw_rundown_event *event, bool is_end)
 {
 	event->length = 0;
 	event->groups = &session->settings.group_mask;
 	if (provider->rundown && etw_group_mask_test(event->groups, provider->group))
-		provider->rundown(event, end);
+		provider->rundown(event, is_end);
 }
 
 static void etw_log_parameter_change(void *data)
 {
 	struct etw_parameter_change *change = data;
 	struct etw_session *session = change->session;
-	struct etw_rundown_event *old = change->old + session->id * etw_count_providers();
-	struct etw_rundown_event new;
+	struct etw_rundown_event *old_event = change->old_events +
+					      session->id * etw_count_providers();
+	struct etw_rundown_event new_event;
 	struct etw_provider *provider;
 
 	list_for_each_entry(provider, &etw_providers, list) {
-		etw_make_rundown_event(provider, session, &new, false);
+		etw_make_rundown_event(provider, session, &new_event, false);
 		if (!provider->rundown_has_counts &&
-		    (new.length != old->length || memcmp(new.data, old->data, new.length))) {
-			etw_log_rundown_event(session, old);
-			etw_log_rundown_event(session, &new);
+		    (new_event.length != old_event->length ||
+		     memcmp(new_event.data, old_event->data, new_event.length))) {
+			etw_log_rundown_event(session, old_event);
+			etw_log_rundown_event(session, &new_event);
 		}
-		old++;
+		old_event++;
 	}
 }
 
@@ -222,21 +226,21 @@ struct etw_parameter_change *etw_begin_parameter_change(void)
 {
 	struct etw_parameter_change *change;
 	struct etw_provider *provider;
-	struct etw_rundown_event *old;
+	struct etw_rundown_event *old_event;
 	int i;
 
 	if (mutex_lock_killable(&etw_mutex))
 		return ERR_PTR(-EINTR);
-	change = kzalloc(struct_size(change, old, ETW_SESSIONS * etw_count_providers()),
+	change = kzalloc(struct_size(change, old_events, ETW_SESSIONS * etw_count_providers()),
 			 GFP_KERNEL);
 	if (!change) {
 		mutex_unlock(&etw_mutex);
 		return ERR_PTR(-ENOMEM);
 	}
-	old = change->old;
+	old_event = change->old_events;
 	for (i = 0; i < ETW_SESSIONS; i++)
 		list_for_each_entry(provider, &etw_providers, list)
-			etw_make_rundown_event(provider, &etw_sessions[i], old++, true);
+			etw_make_rundown_event(provider, &etw_sessions[i], old_event++, true);
 	return change;
 }
 

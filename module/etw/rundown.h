@@ -8,9 +8,9 @@ struct etw_parameter_change;
 struct etw_session;
 struct perfinfo_groupmask;
 
-void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
-			const struct perfinfo_groupmask *after);
-void etw_rundown_stacks(struct etw_session *session);
+void etw_log_rundown_of_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
+			       const struct perfinfo_groupmask *after);
+void etw_log_rundown_of_stacks(struct etw_session *session);
 size_t etw_write_rundown(const struct etw_session *session, u8 *buffer, size_t size);
 void etw_list_holds(struct etw_session *session);
 struct etw_parameter_change *etw_begin_parameter_change(void);

@@ -124,9 +124,9 @@ int etw_lock_unclaimed_session(struct etw_session *session)
 bool etw_session_is_started(struct etw_session *session)
 {
 	struct etw_run *run = etw_get_session_run(session);
-	bool started = run && !etw_run_is_finished(run);
+	bool is_started = run && !etw_run_is_finished(run);
 
 	etw_put_run(run);
-	return started;
+	return is_started;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_session_is_started);

@@ -22,8 +22,8 @@ enum etw_mode {
 };
 
 /*
- * @stacks has bits by enum etw_stacked. @name, @mode, @buffer_size and @buffers take effect at the
- * next start. @flush_timer is in milliseconds; 0: no timer.
+ * @stacks has bits by enum etw_stacked_event. @name, @mode, @buffer_size and @buffers take effect
+ * at the next start. @flush_timer is in milliseconds; 0: no timer.
  */
 struct etw_settings {
 	char name[NTKLOG_SESSION_NAME_SIZE];

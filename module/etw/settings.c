@@ -118,7 +118,7 @@ static void etw_change_stacks(struct etw_session *session, u32 stacks)
 
 	if (session->settings.stacks != kept_stacks) {
 		etw_store_stacks(session, kept_stacks);
-		etw_rundown_stacks(session);
+		etw_log_rundown_of_stacks(session);
 		etw_publish_stack_sessions();
 	}
 	if (stacks != kept_stacks) {
@@ -126,7 +126,7 @@ static void etw_change_stacks(struct etw_session *session, u32 stacks)
 		etw_publish_stack_sessions();
 		/* Loggers run with interrupts off: all of them see the new value after this. */
 		synchronize_rcu();
-		etw_rundown_stacks(session);
+		etw_log_rundown_of_stacks(session);
 	}
 }
 
@@ -134,22 +134,22 @@ static void etw_change_stacks(struct etw_session *session, u32 stacks)
 static void etw_change_groups(struct etw_session *session, const struct perfinfo_groupmask *after)
 {
 	const struct perfinfo_groupmask before = session->settings.group_mask;
-	struct perfinfo_groupmask kept;
+	struct perfinfo_groupmask kept_groups;
 	int i;
 
 	if (!memcmp(&before, after, sizeof(before)))
 		return;
 	for (i = 0; i < PERF_NUM_MASKS; i++)
-		kept.masks[i] = before.masks[i] & after->masks[i];
+		kept_groups.masks[i] = before.masks[i] & after->masks[i];
 	/* Log the end of the observation of the removed groups before they may be detached. */
-	etw_log_observed(session, &kept);
+	etw_log_observed(session, &kept_groups);
 	spin_lock(&etw_session_lock);
 	session->settings.group_mask = *after;
 	session->run->group_mask = *after;
 	spin_unlock(&etw_session_lock);
 	etw_publish_sessions();
 	etw_update_providers_for_sessions();
-	etw_rundown_groups(session, &before, after);
+	etw_log_rundown_of_groups(session, &before, after);
 }
 
 /**
@@ -361,7 +361,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
 /**
  * etw_set_stacks() - set which events of a session carry a stack
  * @session: the session, started or not
- * @stacks: bits by enum etw_stacked
+ * @stacks: bits by enum etw_stacked_event
  *
  * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is claimed, or -EINTR.

@@ -29,10 +29,13 @@
 #include "session.h"
 #include "snapshot.h"
 
-/* @index: number of the buffer on its CPU. @sequence_number may be wrong: see etw_copy_buffer(). */
+/*
+ * @buffer_index: number of the buffer on its CPU. @sequence_number may be wrong: see
+ * etw_copy_buffer().
+ */
 struct etw_listed_buffer {
 	const struct rchan_buf *buf;
-	size_t index;
+	size_t buffer_index;
 	s64 sequence_number;
 };
 
@@ -69,7 +72,7 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 	/* relay may be adding the buffers of a CPU that comes online. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
-		const struct rchan_buf *buf = etw_run_buffer(run, cpu);
+		const struct rchan_buf *buf = etw_get_buffer_of_cpu(run, cpu);
 		size_t index, end;
 
 		if (!buf)
@@ -87,7 +90,7 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 			if (snapshot->count < snapshot->buffers_max)
 				snapshot->list[snapshot->count] = (struct etw_listed_buffer) {
 					.buf = buf,
-					.index = index,
+					.buffer_index = index,
 					/* The session may be overwriting the buffer. */
 					.sequence_number = data_race(header->sequence_number),
 				};
@@ -102,19 +105,20 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 	struct wmi_buffer_header *header = (void *)buffer;
 	const struct etw_run *run = session->run;
 	size_t size = run->buffer_size;
-	size_t used = etw_write_rundown(session, buffer + sizeof(*header), size - sizeof(*header));
+	size_t used_bytes = etw_write_rundown(session, buffer + sizeof(*header),
+					      size - sizeof(*header));
 
-	if (!used)
+	if (!used_bytes)
 		return false;
 	cpus_read_lock();
 	etw_init_buffer(header, run, size, etw_find_last_file_cpu(run));
 	cpus_read_unlock();
-	used += sizeof(*header);
-	header->saved_offset = used;
-	header->current_offset = used;
-	header->offset = used;
-	header->time_stamp = ntklog_cycles();
-	memset(buffer + used, ETW_BUFFER_FILL, size - used);
+	used_bytes += sizeof(*header);
+	header->saved_offset = used_bytes;
+	header->current_offset = used_bytes;
+	header->offset = used_bytes;
+	header->time_stamp = ntklog_read_cycles();
+	memset(buffer + used_bytes, ETW_BUFFER_FILL, size - used_bytes);
 	return true;
 }
 
@@ -126,7 +130,7 @@ static void etw_free_snapshot(struct etw_snapshot *snapshot)
 }
 
 /* Return the number of buffers that the run can have at most, as long as no CPU comes online. */
-static size_t etw_max_buffers(struct etw_run *run)
+static size_t etw_get_max_buffer_count(struct etw_run *run)
 {
 	struct etw_snapshot empty = {};
 	unsigned int cpu;
@@ -139,7 +143,7 @@ static size_t etw_max_buffers(struct etw_run *run)
 	}
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
-		if (etw_run_buffer(run, cpu))
+		if (etw_get_buffer_of_cpu(run, cpu))
 			count += run->channel->n_subbufs;
 	cpus_read_unlock();
 	return count;
@@ -152,7 +156,7 @@ static int etw_alloc_snapshot(struct etw_snapshot *snapshot, struct etw_run *run
 	const gfp_t flags = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	size_t size;
 
-	snapshot->buffers_max = etw_max_buffers(run);
+	snapshot->buffers_max = etw_get_max_buffer_count(run);
 	size = (2 + snapshot->buffers_max) * run->buffer_size;
 	/* kvmalloc() refuses more. */
 	if (size > INT_MAX)
@@ -174,10 +178,10 @@ static bool etw_copy_buffer(u8 *copy, const struct etw_listed_buffer *listed)
 	const struct rchan_buf *buf = listed->buf;
 
 	/* The session may be overwriting the buffer; the comparison below detects that. */
-	data_race(memcpy(copy, etw_buffer_at(buf, listed->index), buf->chan->subbuf_size));
+	data_race(memcpy(copy, etw_buffer_at(buf, listed->buffer_index), buf->chan->subbuf_size));
 	/* Read the count after the copy. Pairs with smp_wmb() in etw_overwrite_buffer(). */
 	smp_rmb();
-	return !etw_count_is_greater(READ_ONCE(buf->subbufs_consumed), listed->index);
+	return !etw_count_is_greater(READ_ONCE(buf->subbufs_consumed), listed->buffer_index);
 }
 
 /*
@@ -188,23 +192,24 @@ static bool etw_copy_buffer(u8 *copy, const struct etw_listed_buffer *listed)
 static int etw_copy_buffers(struct etw_snapshot *snapshot, size_t size)
 {
 	u8 *first = snapshot->file + size, *oldest_copy = first + snapshot->count * size;
-	size_t i, copied = 0;
+	size_t i, copied_buffers = 0;
 
 	for (i = snapshot->count; i--;) {
 		if (etw_copy_buffer(oldest_copy - size, &snapshot->list[i])) {
 			oldest_copy -= size;
-			copied++;
+			copied_buffers++;
 		}
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
 	}
-	memmove(first, oldest_copy, copied * size);
-	snapshot->count = copied;
+	memmove(first, oldest_copy, copied_buffers * size);
+	snapshot->count = copied_buffers;
 	return 0;
 }
 
-static s64 etw_last_copied_number(const struct etw_run *run, const struct etw_snapshot *snapshot)
+static s64 etw_get_last_copied_number(const struct etw_run *run,
+				      const struct etw_snapshot *snapshot)
 {
 	const struct wmi_buffer_header *header =
 		(const void *)(snapshot->file + snapshot->count * run->buffer_size);
@@ -247,7 +252,7 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 	size_t size = run->buffer_size;
 	bool has_rundown = false;
 	s64 last_number;
-	u8 *rundown;
+	u8 *rundown_buffer;
 	int err;
 
 	if (session->is_logging) {
@@ -260,16 +265,16 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 		return -EAGAIN;
 	sort(snapshot->list, snapshot->count, sizeof(*snapshot->list), etw_compare_buffers, NULL);
 	/* Make the rundown before the copies, so that its time is close to the last events. */
-	rundown = snapshot->file + (1 + snapshot->count) * size;
+	rundown_buffer = snapshot->file + (1 + snapshot->count) * size;
 	if (session->is_logging)
-		has_rundown = etw_fill_rundown_buffer(rundown, session);
+		has_rundown = etw_fill_rundown_buffer(rundown_buffer, session);
 	err = etw_copy_buffers(snapshot, size);
 	if (err)
 		return err;
-	last_number = etw_last_copied_number(run, snapshot);
+	last_number = etw_get_last_copied_number(run, snapshot);
 	if (has_rundown) {
-		((struct wmi_buffer_header *)rundown)->sequence_number = ++last_number;
-		memmove(snapshot->file + ++snapshot->count * size, rundown, size);
+		((struct wmi_buffer_header *)rundown_buffer)->sequence_number = ++last_number;
+		memmove(snapshot->file + ++snapshot->count * size, rundown_buffer, size);
 	}
 	etw_finish_file(session, snapshot, last_number);
 	/* The buffers of a flight recorder count as read when a snapshot of them exists. */

@@ -18,71 +18,71 @@ u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
 static const struct {
 	const char *name;
 	u16 hook_id;
-} etw_stacked[ETW_STACKED_EVENTS] = {
+} etw_stacked_events[ETW_STACKED_EVENTS] = {
 	[ETW_STACKED_CONTEXTSWAP] = { "contextswap", PERFINFO_LOG_TYPE_CONTEXTSWAP },
 	[ETW_STACKED_SPINLOCK] = { "spinlock", PERFINFO_LOG_TYPE_SPINLOCK },
 	[ETW_STACKED_RESOURCE] = { "resource", PERFINFO_LOG_TYPE_RESOURCE },
 };
 
-/* The bits of enum etw_stacked are also those of the rundown event. */
+/* The bits of enum etw_stacked_event are also those of the rundown event. */
 static_assert(NTKLOG_STACKS_CONTEXTSWAP == BIT(ETW_STACKED_CONTEXTSWAP));
 static_assert(NTKLOG_STACKS_SPINLOCK == BIT(ETW_STACKED_SPINLOCK));
 static_assert(NTKLOG_STACKS_RESOURCE == BIT(ETW_STACKED_RESOURCE));
 
-static int etw_stacked_by_hook_id(u32 hook_id)
+static int etw_find_stacked_event(u32 hook_id)
 {
 	int i;
 
 	for (i = 0; i < ETW_STACKED_EVENTS; i++)
-		if (etw_stacked[i].hook_id == hook_id)
+		if (etw_stacked_events[i].hook_id == hook_id)
 			return i;
 	return -EINVAL;
 }
 
-static int etw_parse_stacked(const char *word)
+static int etw_parse_stacked_event(const char *word)
 {
 	u32 number;
 	int i;
 
 	for (i = 0; i < ETW_STACKED_EVENTS; i++)
-		if (!strcmp(word, etw_stacked[i].name))
+		if (!strcmp(word, etw_stacked_events[i].name))
 			return i;
 	if (strncmp(word, "0x", 2) || kstrtou32(word, 16, &number))
 		return -EINVAL;
-	return etw_stacked_by_hook_id(number);
+	return etw_find_stacked_event(number);
 }
 
 /**
  * etw_stacks_parse() - parse a list of events that carry a stack
  * @text: names or 0x hook ids with spaces between them, or "none"; it is modified
- * @stacks: the result, bits by enum etw_stacked; unchanged on error
+ * @stacks: the result, bits by enum etw_stacked_event; unchanged on error
  *
  * Return: 0, or -EINVAL for an invalid text.
  */
 int etw_stacks_parse(char *text, u32 *stacks)
 {
-	unsigned int words = 0;
-	bool none = false;
-	u32 parsed = 0;
+	unsigned int word_count = 0;
+	bool has_none = false;
+	u32 parsed_stacks = 0;
 	char *word;
 	int event;
 
 	while ((word = strsep(&text, " \t\n"))) {
 		if (!*word)
 			continue;
-		words++;
+		word_count++;
 		if (!strcmp(word, "none")) {
-			none = true;
+			has_none = true;
 			continue;
 		}
-		event = etw_parse_stacked(word);
+		event = etw_parse_stacked_event(word);
 		if (event < 0)
 			return event;
-		parsed |= BIT(event);
+		parsed_stacks |= BIT(event);
 	}
-	if (!words || (none && words > 1))
+	if (!word_count || (has_none && word_count > 1))
 		return -EINVAL;
-	*stacks = parsed;
+	*stacks = parsed_stacks;
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_stacks_parse);
@@ -91,7 +91,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_stacks_parse);
  * etw_stacks_from_hook_ids() - convert hook ids to the events that carry a stack
  * @hook_ids: the hook ids
  * @count: their number; 0: no event carries a stack
- * @stacks: the result, bits by enum etw_stacked; unchanged on error
+ * @stacks: the result, bits by enum etw_stacked_event; unchanged on error
  *
  * Return: 0, or -EINVAL for an event that cannot carry a stack.
  */
@@ -102,7 +102,7 @@ int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks)
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		event = etw_stacked_by_hook_id(hook_ids[i]);
+		event = etw_find_stacked_event(hook_ids[i]);
 		if (event < 0)
 			return event;
 		bits |= BIT(event);
@@ -113,7 +113,7 @@ int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks)
 
 /**
  * etw_stacks_to_hook_ids() - convert the events that carry a stack to hook ids
- * @stacks: bits by enum etw_stacked
+ * @stacks: bits by enum etw_stacked_event
  * @hook_ids: the result
  *
  * Return: the number of hook ids.
@@ -125,14 +125,14 @@ size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS])
 
 	for (i = 0; i < ETW_STACKED_EVENTS; i++)
 		if (stacks & BIT(i))
-			hook_ids[count++] = etw_stacked[i].hook_id;
+			hook_ids[count++] = etw_stacked_events[i].hook_id;
 	return count;
 }
 
 /**
  * etw_stacks_show() - write the events that carry a stack
  * @file: output file
- * @stacks: bits by enum etw_stacked
+ * @stacks: bits by enum etw_stacked_event
  */
 void etw_stacks_show(struct seq_file *file, u32 stacks)
 {
@@ -140,8 +140,8 @@ void etw_stacks_show(struct seq_file *file, u32 stacks)
 
 	for (i = 0; i < ETW_STACKED_EVENTS; i++)
 		if (stacks & BIT(i))
-			seq_printf(file, "0x%04x %s\n", etw_stacked[i].hook_id,
-				   etw_stacked[i].name);
+			seq_printf(file, "0x%04x %s\n", etw_stacked_events[i].hook_id,
+				   etw_stacked_events[i].name);
 	if (!stacks)
 		seq_puts(file, "none\n");
 }
@@ -149,17 +149,17 @@ void etw_stacks_show(struct seq_file *file, u32 stacks)
 /**
  * etw_make_stacks_rundown() - fill in the rundown event of stacks
  * @event: the event
- * @stacks: the events of the session that carry a stack, bits by enum etw_stacked
- * @end: the event ends the validity of @stacks, at the session's stop
+ * @stacks: the events of the session that carry a stack, bits by enum etw_stacked_event
+ * @is_end: the event ends the validity of @stacks, at the session's stop
  *
  * Context: any.
  * Return: true if an event of the session carries a stack.
  */
-bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
+bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool is_end)
 {
 	const struct ntklog_stacks_dc record = { .stacks = stacks };
 
-	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_STACKS_DC_END :
+	etw_fill_rundown_event(event, is_end ? NTKLOG_LOG_TYPE_STACKS_DC_END :
 					    NTKLOG_LOG_TYPE_STACKS_DC_START,
 			       NTKLOG_STACKS_DC_VERSION, &record, sizeof(record));
 	return stacks;
@@ -172,7 +172,7 @@ bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool e
  */
 void etw_publish_stack_sessions(void)
 {
-	bool any = false;
+	bool is_any_logging = false;
 	int event, i;
 
 	for (event = 0; event < ETW_STACKED_EVENTS; event++) {
@@ -182,11 +182,11 @@ void etw_publish_stack_sessions(void)
 			if (!(etw_sessions[i].settings.stacks & BIT(event)))
 				continue;
 			sessions |= 1ULL << i * ETW_SESSION_BITS;
-			any |= etw_sessions[i].is_logging;
+			is_any_logging |= etw_sessions[i].is_logging;
 		}
 		WRITE_ONCE(etw_stack_sessions_by_event[event], sessions);
 	}
-	if (any)
+	if (is_any_logging)
 		static_branch_enable(&etw_stacks_key);
 	else
 		static_branch_disable(&etw_stacks_key);

@@ -13,7 +13,7 @@ struct etw_rundown_event;
 struct etw_session;
 struct seq_file;
 
-enum etw_stacked {
+enum etw_stacked_event {
 	ETW_STACKED_CONTEXTSWAP,
 	ETW_STACKED_SPINLOCK,
 	ETW_STACKED_RESOURCE,
@@ -31,14 +31,15 @@ extern struct static_key_false etw_stacks_key;
 extern u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
 
 /**
- * etw_stack_sessions_for_event() - get the sessions that log the stack of an event
+ * etw_find_stack_sessions_for_event() - get the sessions that log the stack of an event
  * @event: the event
  * @sessions: the sessions that have logged the event, a byte of 1 for each
  *
- * Context: interrupts off since etw_sessions_for_event().
+ * Context: interrupts off since etw_find_sessions_for_event().
  * Return: the sessions of @sessions that log its stack.
  */
-static __always_inline u64 etw_stack_sessions_for_event(enum etw_stacked event, u64 sessions)
+static __always_inline u64 etw_find_stack_sessions_for_event(enum etw_stacked_event event,
+							     u64 sessions)
 {
 	if (!static_branch_unlikely(&etw_stacks_key))
 		return 0;
@@ -49,7 +50,7 @@ int etw_stacks_parse(char *text, u32 *stacks);
 int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks);
 size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS]);
 void etw_stacks_show(struct seq_file *file, u32 stacks);
-bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end);
+bool etw_make_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool is_end);
 void etw_publish_stack_sessions(void);
 
 #endif /* _NTKLOG_ETW_STACKS_H */

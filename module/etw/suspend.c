@@ -19,7 +19,7 @@ static u64 etw_suspend_time;
 
 static void etw_warn_of_clock(void)
 {
-	u64 now = ntklog_time_value(ntklog_read_time());
+	u64 now = ntklog_time_to_cycles(ntklog_read_time());
 
 	if (now < etw_suspend_time)
 		pr_warn("the clock of the events went back from %llu to %llu during the suspend; a recording that goes on has times that are not in order\n",
@@ -34,7 +34,7 @@ static int etw_notify_suspend(struct notifier_block *block, unsigned long action
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 		err = etw_stop_observing_for_suspend();
-		etw_suspend_time = ntklog_time_value(ntklog_read_time());
+		etw_suspend_time = ntklog_time_to_cycles(ntklog_read_time());
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:

@@ -208,7 +208,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old,
 						     old + ERESOURCE_DEPTH_ONE))
 			continue;
-		eresource_track_acquire(resource, eresource_depth(old) + 1, NULL);
+		eresource_track_acquire(resource, eresource_get_depth(old) + 1, NULL);
 		return true;
 	}
 	return ex_acquire_resource_inner(resource, wait, request, caller);
@@ -256,8 +256,8 @@ ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,
 
 	WARN(wait || irql > DISPATCH_LEVEL,
 	     "ExAcquireResource: resource %llx, wait %d, at IRQL %u from %pS\n",
-	     ntklog_displayed_address((unsigned long)resource), wait, irql,
-	     ntklog_printable_code(caller));
+	     ntklog_get_displayed_address((unsigned long)resource), wait, irql,
+	     ntklog_get_printable_code(caller));
 	return irql <= DISPATCH_LEVEL &&
 		__ex_acquire_resource(resource, false, request, caller);
 }

@@ -28,7 +28,7 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 		raw_spin_lock_init(&resource->lock);
 		INIT_LIST_HEAD(&resource->shared_waiters);
 		INIT_LIST_HEAD(&resource->exclusive_waiters);
-		resource->creator = _RET_IP_;
+		resource->init_caller = _RET_IP_;
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 		lockdep_init_map_wait(&resource->dep_map, name, key, 0, LD_WAIT_SLEEP);
 #endif
@@ -37,8 +37,8 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 	raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
 	if (WARN_ONCE(is_live,
 		      "ExInitializeResource: resource %llx is live already, called from %pS\n",
-		      ntklog_displayed_address((unsigned long)resource),
-		      ntklog_printable_code(_RET_IP_)))
+		      ntklog_get_displayed_address((unsigned long)resource),
+		      ntklog_get_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_log_resource_initialize(resource);
@@ -57,7 +57,7 @@ EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
  */
 u32 ex_reinitialize_resource_lite(struct eresource *resource)
 {
-	u32 waiters, entries, owners, i;
+	u32 waiter_count, entry_count, owner_count, i;
 	unsigned long flags;
 
 	if (!resource) {
@@ -65,11 +65,11 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 		return STATUS_INVALID_PARAMETER;
 	}
 	flags = eresource_lock(resource);
-	waiters = resource->shared_waiter_count + resource->exclusive_waiter_count;
-	entries = eresource_owner_entries(resource);
-	owners = resource->active_count;
-	if (!waiters) {
-		for (i = 0; i < entries; i++) {
+	waiter_count = resource->shared_waiter_count + resource->exclusive_waiter_count;
+	entry_count = eresource_count_owner_entries(resource);
+	owner_count = resource->active_count;
+	if (!waiter_count) {
+		for (i = 0; i < entry_count; i++) {
 			struct eresource_owner *owner = eresource_owner(resource, i);
 
 			if (owner->thread && static_branch_unlikely(&ntklog_resource_key))
@@ -84,13 +84,13 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 #endif
 	}
 	eresource_unlock(resource, flags);
-	if (WARN_ONCE(waiters,
+	if (WARN_ONCE(waiter_count,
 		      "ExReinitializeResource: %u wait for resource %llx, called from %pS\n",
-		      waiters, ntklog_displayed_address((unsigned long)resource),
-		      ntklog_printable_code(_RET_IP_)))
+		      waiter_count, ntklog_get_displayed_address((unsigned long)resource),
+		      ntklog_get_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
-		ntklog_log_resource_reinitialize(resource, entries, owners);
+		ntklog_log_resource_reinitialize(resource, entry_count, owner_count);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
@@ -108,7 +108,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 {
 	struct eresource_owner *table = NULL;
 	unsigned long outer_flags, flags;
-	u32 owners = 0;
+	u32 owner_count = 0;
 	bool is_live;
 
 	if (!resource) {
@@ -120,8 +120,8 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 	if (is_live) {
 		flags = eresource_lock(resource);
 		/* A resource without owners has no waiters either. */
-		owners = resource->active_count;
-		if (!owners) {
+		owner_count = resource->active_count;
+		if (!owner_count) {
 			ex_remove_resource(resource);
 			swap(table, resource->owner_table);
 			resource->owner_table_size = 0;
@@ -129,10 +129,10 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 		eresource_unlock(resource, flags);
 	}
 	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
-	if (WARN_ONCE(!is_live || owners,
+	if (WARN_ONCE(!is_live || owner_count,
 		      "ExDeleteResource: resource %llx is %s, called from %pS\n",
-		      ntklog_displayed_address((unsigned long)resource),
-		      is_live ? "owned" : "not live", ntklog_printable_code(_RET_IP_)))
+		      ntklog_get_displayed_address((unsigned long)resource),
+		      is_live ? "owned" : "not live", ntklog_get_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	eresource_free_owner_table(table);
 	return STATUS_SUCCESS;

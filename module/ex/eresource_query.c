@@ -17,7 +17,7 @@ static u32 eresource_count_acquisitions(struct eresource *resource, bool *exclus
 	/* Other tasks may change the word, but usually not the acquisitions of the current one. */
 	if (word != ERESOURCE_STATE_IN_MEMBERS) {
 		*exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
-		return (word & ERESOURCE_TASK_MASK) == thread ? eresource_depth(word) : 0;
+		return (word & ERESOURCE_TASK_MASK) == thread ? eresource_get_depth(word) : 0;
 	}
 	flags = eresource_lock(resource);
 	owner = eresource_find_owner(resource, thread);
@@ -67,16 +67,16 @@ static u32 eresource_count_owners(struct eresource *resource, bool *exclusive)
 {
 	unsigned long word = atomic_long_read(&resource->word);
 	unsigned long flags;
-	u32 owners = !!word;
+	u32 owner_count = !!word;
 
 	*exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
 	if (word != ERESOURCE_STATE_IN_MEMBERS)
-		return owners;
+		return owner_count;
 	flags = eresource_lock(resource);
-	owners = resource->active_count;
-	*exclusive = owners && resource->exclusive;
+	owner_count = resource->active_count;
+	*exclusive = owner_count && resource->exclusive;
 	eresource_unlock(resource, flags);
-	return owners;
+	return owner_count;
 }
 
 /**

@@ -68,14 +68,14 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 				      struct list_head *granted)
 {
 	struct eresource_waiter *waiter, *next;
-	u32 woken = 0;
+	u32 woken_count = 0;
 
 	preempt_disable();
 	eresource_unlock(resource, flags);
 	/* The resource may be deleted from here on, and a waiter's stack frame after complete(). */
 	list_for_each_entry_safe(waiter, next, granted, list) {
 		complete(&waiter->granted);
-		if (++woken % ERESOURCE_WAKE_BATCH == 0) {
+		if (++woken_count % ERESOURCE_WAKE_BATCH == 0) {
 			preempt_enable();
 			preempt_disable();
 		}
@@ -107,13 +107,13 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 	/* Free entries have thread 0. */
 	owner = thread ? eresource_find_owner(resource, thread) : NULL;
 	if (!owner) {
-		unsigned long other = eresource_any_owner(resource);
+		unsigned long other = eresource_find_any_owner(resource);
 
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExReleaseResource: resource %llx is owned by %llx, not by %llx, released from %pS\n",
-			  ntklog_displayed_address((unsigned long)resource),
-			  ntklog_displayed_address(other), ntklog_displayed_address(thread),
-			  ntklog_printable_code(caller));
+			  ntklog_get_displayed_address((unsigned long)resource),
+			  ntklog_get_displayed_address(other), ntklog_get_displayed_address(thread),
+			  ntklog_get_printable_code(caller));
 		return;
 	}
 	if (!--owner->count) {
@@ -311,8 +311,9 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 	if (!resource->exclusive || !eresource_find_owner(resource, thread)) {
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExConvertExclusiveToShared: resource %llx is not owned exclusively by %llx, called from %pS\n",
-			  ntklog_displayed_address((unsigned long)resource),
-			  ntklog_displayed_address(thread), ntklog_printable_code(_RET_IP_));
+			  ntklog_get_displayed_address((unsigned long)resource),
+			  ntklog_get_displayed_address(thread),
+			  ntklog_get_printable_code(_RET_IP_));
 		return;
 	}
 	lock_downgrade(&resource->dep_map, _RET_IP_);
@@ -339,8 +340,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 	if (!owner) {
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExSetResourceOwnerPointer: resource %llx is not owned by %llx, called from %pS\n",
-			  ntklog_displayed_address((unsigned long)resource),
-			  ntklog_displayed_address(thread), ntklog_printable_code(caller));
+			  ntklog_get_displayed_address((unsigned long)resource),
+			  ntklog_get_displayed_address(thread), ntklog_get_printable_code(caller));
 		return;
 	}
 	if (static_branch_unlikely(&ntklog_resource_key))
@@ -396,8 +397,8 @@ void ex_set_resource_owner_pointer_ex(struct eresource *resource,
 {
 	if (WARN_ONCE(flags & ~FLAG_OWNER_POINTER_IS_THREAD,
 		      "ExSetResourceOwnerPointerEx: resource %llx, flags %x from %pS\n",
-		      ntklog_displayed_address((unsigned long)resource), flags,
-		      ntklog_printable_code(_RET_IP_)))
+		      ntklog_get_displayed_address((unsigned long)resource), flags,
+		      ntklog_get_printable_code(_RET_IP_)))
 		return;
 	__ex_set_resource_owner_pointer(resource, (unsigned long)owner_pointer | 3,
 					_RET_IP_);

@@ -20,7 +20,7 @@
 noinline bool eresource_refuse_null(const char *function, unsigned long caller)
 {
 	WARN(1, "%s: NULL is not a live resource, called from %pS\n", function,
-	     ntklog_printable_code(caller));
+	     ntklog_get_printable_code(caller));
 	return false;
 }
 
@@ -52,7 +52,7 @@ __acquires(&resource->lock)
 	resource->active_count = !!word;
 	resource->exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
 	resource->owner.thread = word & ERESOURCE_TASK_MASK;
-	resource->owner.count = eresource_depth(word);
+	resource->owner.count = eresource_get_depth(word);
 	return flags;
 }
 
@@ -68,7 +68,7 @@ struct eresource_owner *eresource_find_owner(struct eresource *resource,
 {
 	u32 i;
 
-	for (i = 0; i < eresource_owner_entries(resource); i++) {
+	for (i = 0; i < eresource_count_owner_entries(resource); i++) {
 		struct eresource_owner *owner = eresource_owner(resource, i);
 
 		if (owner->thread == thread)
@@ -94,7 +94,7 @@ static unsigned long eresource_pack_state(struct eresource *resource)
 	owner = eresource_owner(resource, i);
 	/* An owner pointer has low bits set. */
 	if (owner->thread & ~ERESOURCE_TASK_MASK ||
-	    owner->count > eresource_depth(ERESOURCE_DEPTH_MASK))
+	    owner->count > eresource_get_depth(ERESOURCE_DEPTH_MASK))
 		return ERESOURCE_STATE_IN_MEMBERS;
 	word = owner->thread | owner->count * ERESOURCE_DEPTH_ONE |
 	       (resource->exclusive ? ERESOURCE_EXCLUSIVE_BIT : 0);
@@ -123,14 +123,14 @@ __releases(&resource->lock)
  * eresource_add_owner() - add an owner with one acquisition
  * @resource: the resource, locked, with a free owner entry
  * @thread: task or owner pointer that is not an owner
- * @i: index from which to search for a free entry; set to the index of the new owner's entry
+ * @index: index from which to search for a free entry; set to the index of the new owner's entry
  */
-void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i)
+void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *index)
 {
-	while (eresource_owner(resource, *i)->thread)
-		(*i)++;
-	eresource_owner(resource, *i)->thread = thread;
-	eresource_owner(resource, *i)->count = 1;
+	while (eresource_owner(resource, *index)->thread)
+		(*index)++;
+	eresource_owner(resource, *index)->thread = thread;
+	eresource_owner(resource, *index)->count = 1;
 	resource->active_count++;
 }
 
@@ -145,20 +145,20 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
 bool eresource_has_free_owner_entry(const struct eresource *resource)
 {
 	return resource->active_count + resource->shared_waiter_count <
-		eresource_owner_entries(resource);
+		eresource_count_owner_entries(resource);
 }
 
 /**
- * eresource_any_owner() - return one of the owners, for a warning
+ * eresource_find_any_owner() - return one of the owners, for a warning
  * @resource: the resource, locked
  *
  * Return: task or owner pointer; 0 if the resource has no owner.
  */
-unsigned long eresource_any_owner(struct eresource *resource)
+unsigned long eresource_find_any_owner(struct eresource *resource)
 {
 	u32 i;
 
-	for (i = 0; i < eresource_owner_entries(resource); i++)
+	for (i = 0; i < eresource_count_owner_entries(resource); i++)
 		if (eresource_owner(resource, i)->thread)
 			return eresource_owner(resource, i)->thread;
 	return 0;

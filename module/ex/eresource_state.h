@@ -62,12 +62,12 @@ struct eresource_waiter {
 	struct completion granted;
 };
 
-static inline u32 eresource_depth(unsigned long word)
+static inline u32 eresource_get_depth(unsigned long word)
 {
 	return (word & ERESOURCE_DEPTH_MASK) / ERESOURCE_DEPTH_ONE;
 }
 
-static inline u32 eresource_owner_entries(const struct eresource *resource)
+static inline u32 eresource_count_owner_entries(const struct eresource *resource)
 {
 	return 1 + resource->owner_table_size;
 }
@@ -82,7 +82,7 @@ unsigned long eresource_lock(struct eresource *resource);
 void eresource_unlock(struct eresource *resource, unsigned long flags);
 struct eresource_owner *eresource_find_owner(struct eresource *resource,
 					     unsigned long thread);
-unsigned long eresource_any_owner(struct eresource *resource);
+unsigned long eresource_find_any_owner(struct eresource *resource);
 bool eresource_has_free_owner_entry(const struct eresource *resource);
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
 bool eresource_grow_owner_table(struct eresource *resource, u32 old_size);

@@ -254,7 +254,7 @@ EXPORT_SYMBOL_GPL(ex_try_convert_shared_spin_lock_exclusive);
 void ex_warn_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared)
 {
 	WARN_ONCE(1, "ExReleaseSpinLock: lock %llx is not owned %s (%08x)\n",
-		  ntklog_displayed_address((unsigned long)spin_lock),
+		  ntklog_get_displayed_address((unsigned long)spin_lock),
 		  shared ? "shared" : "exclusive",
 		  atomic_read(&spin_lock->value));
 }

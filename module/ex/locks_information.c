@@ -34,7 +34,7 @@ static void ex_describe_resource(struct eresource *resource,
 	if (word == ERESOURCE_STATE_IN_MEMBERS) {
 		exclusive = resource->exclusive && resource->active_count;
 		information->lock_count = resource->active_count;
-		for (i = 0; i < eresource_owner_entries(resource); i++) {
+		for (i = 0; i < eresource_count_owner_entries(resource); i++) {
 			struct eresource_owner *owner = eresource_owner(resource, i);
 
 			if (!owner->thread)
@@ -47,24 +47,24 @@ static void ex_describe_resource(struct eresource *resource,
 		/* The word is read once, so the description is consistent. */
 		exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
 		information->lock_count = !!word;
-		information->entry_count = eresource_depth(word);
+		information->entry_count = eresource_get_depth(word);
 		if (exclusive)
 			description->owner = word & ERESOURCE_TASK_MASK;
 	}
 	if (exclusive)
 		information->recursion_count = information->entry_count;
-	information->address = ntklog_displayed_address((unsigned long)resource);
+	information->address = ntklog_get_displayed_address((unsigned long)resource);
 	description->resource = (unsigned long)resource;
 	information->type = RTL_RESOURCE_TYPE;
 	information->contention_count = resource->contention_count;
 	information->number_of_waiting_shared = resource->shared_waiter_count;
 	information->number_of_waiting_exclusive = resource->exclusive_waiter_count;
-	description->creator = resource->creator;
+	description->init_caller = resource->init_caller;
 	raw_spin_unlock(&resource->lock);
 }
 
 /* The address is compared with those of all tasks and not dereferenced. */
-static u32 ex_owner_thread_id(unsigned long owner)
+static u32 ex_get_owner_thread_id(unsigned long owner)
 {
 	struct task_struct *process, *thread;
 	u32 id = 0;
@@ -135,7 +135,7 @@ struct ex_resource_descriptions *ex_query_locks(void)
 	for (i = 0; i < descriptions->count; i++) {
 		struct ex_resource_description *description = &descriptions->resources[i];
 
-		description->information.owning_thread = ex_owner_thread_id(description->owner);
+		description->information.owning_thread = ex_get_owner_thread_id(description->owner);
 		cond_resched();
 	}
 	return descriptions;

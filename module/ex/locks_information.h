@@ -9,13 +9,13 @@
  * @information: in NT's format; its address may be hashed or 0
  * @resource: address of the resource
  * @owner: exclusive owner: task or owner pointer; 0 if there is none
- * @creator: return address of the initialisation
+ * @init_caller: return address of the initialisation
  */
 struct ex_resource_description {
 	struct rtl_process_lock_information64 information;
 	unsigned long resource;
 	unsigned long owner;
-	unsigned long creator;
+	unsigned long init_caller;
 };
 
 /**

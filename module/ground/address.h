@@ -33,30 +33,30 @@ static __always_inline bool ntklog_addresses_are_raw(void)
 }
 
 /**
- * ntklog_displayed_address() - convert an address to its displayed form
+ * ntklog_get_displayed_address() - convert an address to its displayed form
  * @address: the address
  *
  * Context: any.
  * Return: the address, its hash, or 0; 0 if @address is 0.
  */
-static __always_inline u64 ntklog_displayed_address(unsigned long address)
+static __always_inline u64 ntklog_get_displayed_address(unsigned long address)
 {
 	return ntklog_addresses_are_raw() ? address : ntklog_hide_address(address);
 }
 
 /**
- * ntklog_printable_code() - convert a code address for a warning that prints it with %pS
+ * ntklog_get_printable_code() - convert a code address for a warning that prints it with %pS
  * @address: address in kernel code
  *
  * Context: any.
  * Return: the address, if the kernel has symbols and the mode is not "zero"; otherwise
- * ntklog_displayed_address().
+ * ntklog_get_displayed_address().
  */
-static inline void *ntklog_printable_code(unsigned long address)
+static inline void *ntklog_get_printable_code(unsigned long address)
 {
 	if (IS_ENABLED(CONFIG_KALLSYMS) && ntklog_address_mode != NTKLOG_ADDRESS_ZERO)
 		return (void *)address;
-	return (void *)(unsigned long)ntklog_displayed_address(address);
+	return (void *)(unsigned long)ntklog_get_displayed_address(address);
 }
 
 int ntklog_address_init(const char *mode);

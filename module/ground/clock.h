@@ -23,7 +23,7 @@ struct ntklog_time {
 	u32 high;
 };
 
-static __always_inline u64 ntklog_time_value(struct ntklog_time time)
+static __always_inline u64 ntklog_time_to_cycles(struct ntklog_time time)
 {
 	return (u64)time.high << 32 | time.low;
 }
@@ -69,14 +69,14 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 #endif
 
 /**
- * ntklog_cycles() - read the clock
+ * ntklog_read_cycles() - read the clock
  *
  * Context: any, also NMI.
  * Return: the clock, in cycles.
  */
-static __always_inline u64 ntklog_cycles(void)
+static __always_inline u64 ntklog_read_cycles(void)
 {
-	return ntklog_time_value(ntklog_read_time());
+	return ntklog_time_to_cycles(ntklog_read_time());
 }
 
 /**
@@ -89,7 +89,7 @@ static __always_inline u64 ntklog_cycles(void)
  */
 static inline u64 ntklog_cycles_since(u64 start, u64 fallback)
 {
-	u64 cycles = ntklog_cycles() - start;
+	u64 cycles = ntklog_read_cycles() - start;
 
 	return (s64)cycles < 0 ? fallback : cycles;
 }
@@ -107,17 +107,17 @@ static __always_inline void ntklog_store_time(u64 *value, struct ntklog_time tim
 		WRITE_ONCE(((u32 *)value)[0], time.low);
 		WRITE_ONCE(((u32 *)value)[1], time.high);
 	} else {
-		*value = ntklog_time_value(time);
+		*value = ntklog_time_to_cycles(time);
 	}
 }
 
 /**
- * ntklog_clock_frequency() - return the frequency of the clock
+ * ntklog_get_clock_frequency() - return the frequency of the clock
  *
  * Context: any.
  * Return: cycles per second; 0 if the machine does not have this clock.
  */
-static inline u64 ntklog_clock_frequency(void)
+static inline u64 ntklog_get_clock_frequency(void)
 {
 	return NTKLOG_CLOCK_HZ;
 }
@@ -131,7 +131,7 @@ static inline u64 ntklog_clock_frequency(void)
  */
 static inline u64 ntklog_ms_to_cycles(u32 milliseconds)
 {
-	return div_u64(milliseconds * ntklog_clock_frequency(), 1000);
+	return div_u64(milliseconds * ntklog_get_clock_frequency(), 1000);
 }
 
 /**
@@ -172,15 +172,15 @@ static inline bool ntklog_clock_is_unstable(void)
 }
 
 /**
- * ntklog_clock_processor_mhz() - return CpuSpeedInMHz of an ETL file
+ * ntklog_get_processor_mhz() - return CpuSpeedInMHz of an ETL file
  *
  * Context: any.
  * Return: frequency of the TSC in MHz; 0 if the clock does not count cycles of the CPU.
  */
-static inline u32 ntklog_clock_processor_mhz(void)
+static inline u32 ntklog_get_processor_mhz(void)
 {
 	return NTKLOG_CLOCK_TYPE == ETW_CLOCK_CPU_CYCLE ?
-		div_u64(ntklog_clock_frequency(), 1000000) : 0;
+		div_u64(ntklog_get_clock_frequency(), 1000000) : 0;
 }
 
 #endif /* _NTKLOG_GROUND_CLOCK_H */

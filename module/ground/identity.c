@@ -34,10 +34,10 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_identities);
 
 /* Protects the two variables below, and writes of ntklog_identities. */
 static DEFINE_MUTEX(ntklog_identity_mutex);
-static unsigned int ntklog_identity_users;
+static unsigned int ntklog_identity_user_count;
 static bool ntklog_identities_always_enabled;
 
-static __always_inline unsigned int ntklog_identity_set_index(unsigned long lock)
+static __always_inline unsigned int ntklog_get_identity_set_index(unsigned long lock)
 {
 	return (u64)lock * GOLDEN_RATIO_64 >> (64 - NTKLOG_IDENTITY_BITS);
 }
@@ -84,100 +84,102 @@ static __always_inline unsigned long ntklog_find_slab_cache(unsigned long lock,
 							    const struct page *slab)
 {
 	if (slab)
-		return READ_ONCE(((const unsigned long *)slab)[ntklog_slab_cache_word]);
+		return READ_ONCE(((const unsigned long *)slab)[ntklog_slab_cache_word_index]);
 	return object_is_on_stack((void *)lock) ? NTKLOG_ON_STACK : NTKLOG_IN_NO_SLAB;
 }
 
-static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes, unsigned int set,
-					     unsigned long lock, u8 kind)
+static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes,
+					     unsigned int set_index, unsigned long lock, u8 kind)
 {
-	const struct ntklog_identity *ways = notes->notes[set];
-	unsigned int oldest = 0, i;
+	const struct ntklog_identity *ways = notes->notes[set_index];
+	unsigned int oldest_way = 0, i;
 
 	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
 		if (!ways[i].lock || (ways[i].lock == lock && ways[i].kind == kind))
 			return i;
-		if ((s32)(ways[i].written_sequence - ways[oldest].written_sequence) < 0)
-			oldest = i;
+		if ((s32)(ways[i].written_sequence - ways[oldest_way].written_sequence) < 0)
+			oldest_way = i;
 	}
-	return oldest;
+	return oldest_way;
 }
 
 static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsigned long lock,
 					 unsigned long caller, u8 kind, struct page *slab,
 					 unsigned long cache, u64 fingerprint)
 {
-	unsigned int set = ntklog_identity_set_index(lock), way;
+	unsigned int set_index = ntklog_get_identity_set_index(lock), way;
 
-	if (test_and_set_bit_lock(set, notes->locked)) {
+	if (test_and_set_bit_lock(set_index, notes->locked)) {
 		atomic_inc(&notes->missed);
 		return;
 	}
-	raw_write_seqcount_begin(&notes->sequence[set]);
-	way = ntklog_choose_victim_way(notes, set, lock, kind);
-	notes->notes[set][way] = (struct ntklog_identity) {
+	raw_write_seqcount_begin(&notes->sequence[set_index]);
+	way = ntklog_choose_victim_way(notes, set_index, lock, kind);
+	notes->notes[set_index][way] = (struct ntklog_identity) {
 		.lock = lock,
 		.cache = is_kfence_address((void *)lock) ? NTKLOG_IN_KFENCE : cache,
 		.caller = caller,
-		.time = ntklog_cycles(),
+		.time = ntklog_read_cycles(),
 		.offset = slab ? lock - (unsigned long)page_address(slab) : 0,
 		/* The end of the write section makes the counter even again. */
-		.written_sequence = raw_read_seqcount(&notes->sequence[set]) + 1,
+		.written_sequence = raw_read_seqcount(&notes->sequence[set_index]) + 1,
 		.kind = kind,
 	};
-	WRITE_ONCE(notes->fingerprint[set][way], fingerprint);
-	raw_write_seqcount_end(&notes->sequence[set]);
-	clear_bit_unlock(set, notes->locked);
+	WRITE_ONCE(notes->fingerprint[set_index][way], fingerprint);
+	raw_write_seqcount_end(&notes->sequence[set_index]);
+	clear_bit_unlock(set_index, notes->locked);
 }
 
 static __always_inline bool
-ntklog_identity_is_recorded(const u64 set[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 fingerprint)
+ntklog_identity_is_recorded(const u64 fingerprints[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 fingerprint)
 {
-	return READ_ONCE(set[0]) == fingerprint || READ_ONCE(set[1]) == fingerprint ||
-	       READ_ONCE(set[2]) == fingerprint || READ_ONCE(set[3]) == fingerprint;
+	return READ_ONCE(fingerprints[0]) == fingerprint ||
+	       READ_ONCE(fingerprints[1]) == fingerprint ||
+	       READ_ONCE(fingerprints[2]) == fingerprint ||
+	       READ_ONCE(fingerprints[3]) == fingerprint;
 }
 
 /* Slow path of ntklog_record_identity(). */
 notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
 					 unsigned long caller, u8 kind)
 {
-	const u64 *set = notes->fingerprint[ntklog_identity_set_index(lock)];
+	const u64 *fingerprints = notes->fingerprint[ntklog_get_identity_set_index(lock)];
 	struct page *slab = ntklog_find_slab(lock);
 	unsigned long cache = ntklog_find_slab_cache(lock, slab);
 	u64 fingerprint;
 
 	/* The shift moves the low bits, in which possible slabs of a lock differ, to the top. */
 	fingerprint = (u64)lock * GOLDEN_RATIO_64 + kind + (cache ^ (u64)(unsigned long)slab << 44);
-	if (likely(ntklog_identity_is_recorded(set, fingerprint)))
+	if (likely(ntklog_identity_is_recorded(fingerprints, fingerprint)))
 		return;
 	/*
 	 * object_is_on_stack() recognizes a lock on the current task's stack only. An event of
 	 * another task must not replace the note of the task on whose stack the lock lies.
 	 */
 	if (cache == NTKLOG_IN_NO_SLAB &&
-	    ntklog_identity_is_recorded(set, fingerprint + NTKLOG_ON_STACK))
+	    ntklog_identity_is_recorded(fingerprints, fingerprint + NTKLOG_ON_STACK))
 		return;
 	ntklog_add_identity(notes, lock, caller, kind, slab, cache, fingerprint);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_record_identity_slow);
 
 /* Add or remove a user of the notes. Called with ntklog_identity_mutex held. */
-static int ntklog_change_identity_users(bool add)
+static int ntklog_change_identity_users(bool adds_user)
 {
 	struct ntklog_identities *notes;
 
 	/* If all addresses read as 0, user space cannot match a note with the events of a lock. */
-	if (!ntklog_slab_cache_word || ntklog_address_mode == NTKLOG_ADDRESS_ZERO)
+	if (!ntklog_slab_cache_word_index || ntklog_address_mode == NTKLOG_ADDRESS_ZERO)
 		return -EOPNOTSUPP;
-	if (add && !ntklog_identity_users) {
+	if (adds_user && !ntklog_identity_user_count) {
 		notes = vzalloc(sizeof(*notes));
 		if (!notes)
 			return -ENOMEM;
 		/* Publish the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity(). */
 		smp_store_release(&ntklog_identities, notes);
 	}
-	ntklog_identity_users += add ? 1 : -1;
-	if (ntklog_identity_users)
+	ntklog_identity_user_count += adds_user ? 1 : -1;
+	if (ntklog_identity_user_count)
 		return 0;
 	notes = ntklog_identities;
 	WRITE_ONCE(ntklog_identities, NULL);

@@ -24,29 +24,29 @@
 #define NTKLOG_IDENTITY_TEXT_SIZE	(128 + NTKLOG_CACHE_NAME_SIZE + 2 * KSYM_SYMBOL_LEN)
 #define NTKLOG_IDENTITY_SET_TEXT_SIZE	(NTKLOG_IDENTITY_ASSOCIATIVITY * NTKLOG_IDENTITY_TEXT_SIZE)
 
-/* Flag in ntklog_identity_reader.seen: the set has not been read. Saved sequences are even. */
+/* Flag in ntklog_identity_reader.seen_sequence: the set has not been read. Sequences are even. */
 #define NTKLOG_NOT_READ		1u
 
 #define NTKLOG_IDENTITY_TRIES	1000
 
 /*
- * @mutex protects the other members. @replaced is the number of notes that were replaced before
- * this reader read them. @seen has, for each set, its sequence number when it was last read; before
- * that, its sequence number when the reader was opened, with NTKLOG_NOT_READ.
+ * @mutex protects the other members. @replaced_notes is the number of notes that were replaced
+ * before this reader read them. @seen_sequence has, for each set, its sequence number when it was
+ * last read; before that, its sequence number when the reader was opened, with NTKLOG_NOT_READ.
  */
 struct ntklog_identity_reader {
 	/* Serializes reads. */
 	struct mutex mutex;
-	unsigned int set;
-	u32 missed;
-	u32 replaced;
-	u32 printed_replaced;
+	unsigned int next_set_index;
+	u32 missed_notes;
+	u32 replaced_notes;
+	u32 printed_replaced_notes;
 	size_t length;
-	size_t text_copied;
+	size_t copied_length;
 	bool ended;
 	char symbol[KSYM_SYMBOL_LEN];
 	char text[NTKLOG_IDENTITY_SET_TEXT_SIZE];
-	u32 seen[NTKLOG_IDENTITY_SETS];
+	u32 seen_sequence[NTKLOG_IDENTITY_SETS];
 };
 
 static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog_identity *note,
@@ -54,66 +54,68 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 {
 	char name[NTKLOG_CACHE_NAME_SIZE];
 	u32 cache_size, object_size;
-	size_t used;
+	size_t used_bytes;
 
-	used = scnprintf(text, size, "0x%llx %u %llu ", ntklog_displayed_address(note->lock),
-			 note->kind, note->time);
+	used_bytes = scnprintf(text, size, "0x%llx %u %llu ",
+			       ntklog_get_displayed_address(note->lock), note->kind, note->time);
 	if (note->cache == NTKLOG_ON_STACK) {
-		used += scnprintf(text + used, size - used, "stack");
+		used_bytes += scnprintf(text + used_bytes, size - used_bytes, "stack");
 	} else if (note->cache == NTKLOG_IN_KFENCE) {
-		used += scnprintf(text + used, size - used, "kfence");
+		used_bytes += scnprintf(text + used_bytes, size - used_bytes, "kfence");
 	} else if (note->cache == NTKLOG_IN_NO_SLAB) {
-		used += ntklog_print_location(text + used, size - used, note->lock, buffer);
+		used_bytes += ntklog_print_location(text + used_bytes, size - used_bytes,
+						    note->lock, buffer);
 	} else {
 		ntklog_describe_cache(note->cache, &cache_size, &object_size, name);
-		used += scnprintf(text + used, size - used, "slab 0x%llx %u %u %u %s",
-				  ntklog_displayed_address(note->cache), note->offset, cache_size,
-				  object_size, name);
+		used_bytes += scnprintf(text + used_bytes, size - used_bytes,
+					"slab 0x%llx %u %u %u %s",
+					ntklog_get_displayed_address(note->cache), note->offset,
+					cache_size, object_size, name);
 	}
-	used += scnprintf(text + used, size - used, " by %s\n",
-			  ntklog_format_symbol(note->caller, buffer));
-	return used;
+	used_bytes += scnprintf(text + used_bytes, size - used_bytes, " by %s\n",
+				ntklog_format_symbol(note->caller, buffer));
+	return used_bytes;
 }
 
-static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
+static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set_index,
 			    struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY],
 			    u32 *sequence)
 {
 	unsigned int i;
 
 	for (i = 0; i < NTKLOG_IDENTITY_TRIES; i++) {
-		*sequence = raw_seqcount_begin(&notes->sequence[set]);
+		*sequence = raw_seqcount_begin(&notes->sequence[set_index]);
 		/* A copy that races with a writer is discarded below. */
-		data_race(memcpy(ways, notes->notes[set], sizeof(notes->notes[set])));
-		if (!read_seqcount_retry(&notes->sequence[set], *sequence))
+		data_race(memcpy(ways, notes->notes[set_index], sizeof(notes->notes[set_index])));
+		if (!read_seqcount_retry(&notes->sequence[set_index], *sequence))
 			return true;
 		cpu_relax();
 	}
 	return false;
 }
 
-static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set)
+static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set_index)
 {
 	struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY];
-	u32 seen = reader->seen[set] & ~NTKLOG_NOT_READ, sequence;
-	bool is_first = reader->seen[set] & NTKLOG_NOT_READ, is_new;
+	u32 seen_sequence = reader->seen_sequence[set_index] & ~NTKLOG_NOT_READ, sequence;
+	bool is_first = reader->seen_sequence[set_index] & NTKLOG_NOT_READ, is_new;
 	unsigned int i;
 
-	sequence = raw_read_seqcount(&ntklog_identities->sequence[set]);
-	if (sequence == (is_first ? 0 : seen) ||
-	    !ntklog_copy_set(ntklog_identities, set, ways, &sequence))
+	sequence = raw_read_seqcount(&ntklog_identities->sequence[set_index]);
+	if (sequence == (is_first ? 0 : seen_sequence) ||
+	    !ntklog_copy_set(ntklog_identities, set_index, ways, &sequence))
 		return;
-	reader->seen[set] = sequence;
+	reader->seen_sequence[set_index] = sequence;
 	/* Each note increases the sequence number by 2. */
-	reader->replaced += (sequence - seen) / 2;
+	reader->replaced_notes += (sequence - seen_sequence) / 2;
 	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
-		is_new = (s32)(ways[i].written_sequence - seen) > 0;
+		is_new = (s32)(ways[i].written_sequence - seen_sequence) > 0;
 		if (!ways[i].lock || !(is_first || is_new))
 			continue;
 		reader->length += ntklog_print_identity(reader->text + reader->length,
 							sizeof(reader->text) - reader->length,
 							&ways[i], reader->symbol);
-		reader->replaced -= is_new;
+		reader->replaced_notes -= is_new;
 	}
 }
 
@@ -121,27 +123,28 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 {
 	u32 missed = atomic_read(&ntklog_identities->missed);
 
-	if (missed == reader->missed && reader->replaced == reader->printed_replaced)
+	if (missed == reader->missed_notes &&
+	    reader->replaced_notes == reader->printed_replaced_notes)
 		return;
-	reader->missed = missed;
-	reader->printed_replaced = reader->replaced;
+	reader->missed_notes = missed;
+	reader->printed_replaced_notes = reader->replaced_notes;
 	reader->length = scnprintf(reader->text, sizeof(reader->text),
-				   "missed %u replaced %u\n", missed, reader->replaced);
+				   "missed %u replaced %u\n", missed, reader->replaced_notes);
 }
 
 /* Returns false at the end of a pass; the next call begins with the first set again. */
 static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 {
-	reader->text_copied = 0;
+	reader->copied_length = 0;
 	reader->length = 0;
-	while (!reader->length && reader->set < NTKLOG_IDENTITY_SETS)
-		ntklog_print_set(reader, reader->set++);
-	if (!reader->length && reader->set == NTKLOG_IDENTITY_SETS) {
-		reader->set++;
+	while (!reader->length && reader->next_set_index < NTKLOG_IDENTITY_SETS)
+		ntklog_print_set(reader, reader->next_set_index++);
+	if (!reader->length && reader->next_set_index == NTKLOG_IDENTITY_SETS) {
+		reader->next_set_index++;
 		ntklog_print_lost_identities(reader);
 	}
 	if (!reader->length)
-		reader->set = 0;
+		reader->next_set_index = 0;
 	return reader->length;
 }
 
@@ -157,31 +160,32 @@ static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *buffer,
 			       size_t count)
 {
-	size_t copied = 0, part;
+	size_t copied_bytes = 0, part_size;
 
 	if (mutex_lock_interruptible(&reader->mutex))
 		return -EINTR;
 	/* End after each pass over the sets, so that a reader of the whole file terminates. */
-	while (copied < count && !reader->ended) {
-		if (reader->text_copied == reader->length && !ntklog_print_next_set(reader)) {
-			reader->ended = copied;
+	while (copied_bytes < count && !reader->ended) {
+		if (reader->copied_length == reader->length && !ntklog_print_next_set(reader)) {
+			reader->ended = copied_bytes;
 			break;
 		}
-		part = min(reader->length - reader->text_copied, count - copied);
-		if (copy_to_user(buffer + copied, reader->text + reader->text_copied, part)) {
+		part_size = min(reader->length - reader->copied_length, count - copied_bytes);
+		if (copy_to_user(buffer + copied_bytes, reader->text + reader->copied_length,
+				 part_size)) {
 			mutex_unlock(&reader->mutex);
 			return -EFAULT;
 		}
-		reader->text_copied += part;
-		copied += part;
+		reader->copied_length += part_size;
+		copied_bytes += part_size;
 		if (signal_pending(current))
 			break;
 		cond_resched();
 	}
-	if (!copied)
+	if (!copied_bytes)
 		reader->ended = false;
 	mutex_unlock(&reader->mutex);
-	return copied;
+	return copied_bytes;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
 
@@ -194,7 +198,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
 struct ntklog_identity_reader *ntklog_open_identities(void)
 {
 	struct ntklog_identity_reader *reader = kvzalloc(sizeof(*reader), GFP_KERNEL);
-	unsigned int set;
+	unsigned int set_index;
 	int err;
 
 	if (!reader)
@@ -205,9 +209,9 @@ struct ntklog_identity_reader *ntklog_open_identities(void)
 		kvfree(reader);
 		return ERR_PTR(err);
 	}
-	for (set = 0; set < NTKLOG_IDENTITY_SETS; set++)
-		reader->seen[set] = raw_read_seqcount(&ntklog_identities->sequence[set]) |
-				    NTKLOG_NOT_READ;
+	for (set_index = 0; set_index < NTKLOG_IDENTITY_SETS; set_index++)
+		reader->seen_sequence[set_index] = NTKLOG_NOT_READ |
+			raw_read_seqcount(&ntklog_identities->sequence[set_index]);
 	return reader;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_open_identities);

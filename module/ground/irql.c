@@ -29,7 +29,7 @@ static void ke_leave_apc_level(void)
 }
 
 /* Return the IRQL below which the context does not allow to lower. */
-static u8 ke_context_irql(void)
+static u8 ke_get_context_irql(void)
 {
 	if (in_nmi())
 		return HIGH_LEVEL;
@@ -151,7 +151,7 @@ EXPORT_SYMBOL_GPL(ke_raise_irql_to_synch_level);
 static noinline void ke_check_and_lower_irql(u8 new_irql)
 {
 	u8 old_irql = ke_get_current_irql();
-	u8 context_irql = ke_context_irql();
+	u8 context_irql = ke_get_context_irql();
 
 	if (WARN_ONCE(new_irql > old_irql || new_irql < context_irql,
 		      "KeLowerIrql: from IRQL %u to %u\n", old_irql, new_irql))
@@ -179,18 +179,18 @@ static noinline void ke_check_and_lower_irql(u8 new_irql)
 
 /**
  * ke_lower_irql_slow() - lower the IRQL from any level to any lower one
- * @state: the new IRQL, combined with __ke_raised() by OR
+ * @state_and_irql: the new IRQL, combined with __ke_raised() by OR
  *
  * Context: as for ke_lower_irql().
  */
-void ke_lower_irql_slow(u32 state)
+void ke_lower_irql_slow(u32 state_and_irql)
 {
 	/* The usual case: back to PASSIVE_LEVEL in a task that was above DISPATCH_LEVEL. */
-	if (state == 2 * __KE_DISPATCH && likely(this_cpu_read(ke_irql.level))) {
+	if (state_and_irql == 2 * __KE_DISPATCH && likely(this_cpu_read(ke_irql.level))) {
 		ke_lower_from_above_dispatch_level();
 		ke_leave_dispatch_level(1);
 	} else {
-		ke_check_and_lower_irql(state);
+		ke_check_and_lower_irql(state_and_irql);
 	}
 }
 EXPORT_SYMBOL_GPL(ke_lower_irql_slow);

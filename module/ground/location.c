@@ -16,7 +16,7 @@
 /* Upper bound of the size of a CPU's first per-CPU chunk. */
 #define NTKLOG_PER_CPU_SIZE_MAX	(2UL << 20)
 
-static bool ntklog_is_in_memory_map(unsigned long lock, const char **structure,
+static bool ntklog_is_in_memory_map(unsigned long lock, const char **structure_name,
 				    unsigned long *offset)
 {
 	unsigned int node;
@@ -24,7 +24,7 @@ static bool ntklog_is_in_memory_map(unsigned long lock, const char **structure,
 	for_each_online_node(node) {
 		*offset = lock - (unsigned long)NODE_DATA(node);
 		if (*offset < sizeof(pg_data_t)) {
-			*structure = "node";
+			*structure_name = "node";
 			return true;
 		}
 	}
@@ -33,7 +33,7 @@ static bool ntklog_is_in_memory_map(unsigned long lock, const char **structure,
 	if (lock >= (unsigned long)pfn_to_page(0) &&
 	    lock < (unsigned long)virt_to_page(high_memory - 1) + sizeof(struct page)) {
 		*offset %= sizeof(struct page);
-		*structure = "page";
+		*structure_name = "page";
 		return true;
 	}
 #endif
@@ -50,11 +50,11 @@ static bool ntklog_per_cpu_section_begins_at_zero(void)
  * Return the address in the per-CPU section that corresponds to @lock, or any number if @lock is
  * no per-CPU variable. Each CPU gives a candidate. The one nearest to the section is used.
  */
-static unsigned long ntklog_per_cpu_address(unsigned long lock)
+static unsigned long ntklog_get_per_cpu_address(unsigned long lock)
 {
-	unsigned long nearest = ULONG_MAX;
+	unsigned long nearest_address = ULONG_MAX;
 #ifdef CONFIG_SMP
-	const unsigned long known = (__force unsigned long)&kstat;
+	const unsigned long known_address = (__force unsigned long)&kstat;
 	const bool section_begins_at_zero = ntklog_per_cpu_section_begins_at_zero();
 	unsigned long address, least_distance = ULONG_MAX, distance;
 	unsigned int cpu;
@@ -62,14 +62,14 @@ static unsigned long ntklog_per_cpu_address(unsigned long lock)
 	for_each_possible_cpu(cpu) {
 		address = lock - per_cpu_offset(cpu);
 		distance = section_begins_at_zero ? address :
-			   max(address, known) - min(address, known);
+			   max(address, known_address) - min(address, known_address);
 		if (distance < least_distance) {
 			least_distance = distance;
-			nearest = address;
+			nearest_address = address;
 		}
 	}
 #endif
-	return nearest;
+	return nearest_address;
 }
 
 static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset)
@@ -101,12 +101,12 @@ static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset
  */
 size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *buffer)
 {
-	unsigned long offset, address = ntklog_per_cpu_address(lock);
-	const char *structure, *symbol;
+	unsigned long offset, address = ntklog_get_per_cpu_address(lock);
+	const char *structure_name, *symbol;
 	bool section_begins_at_zero;
 
-	if (ntklog_is_in_memory_map(lock, &structure, &offset))
-		return scnprintf(text, size, "%s %lu", structure, offset);
+	if (ntklog_is_in_memory_map(lock, &structure_name, &offset))
+		return scnprintf(text, size, "%s %lu", structure_name, offset);
 	symbol = ntklog_format_symbol(lock, buffer);
 	if (strcmp(symbol, "-"))
 		return scnprintf(text, size, "symbol %s", symbol);

@@ -29,15 +29,15 @@
 static inline u64 ntklog_ns_since_queued(const struct task_struct *task)
 {
 #ifdef CONFIG_SCHED_INFO
-	u64 queued = READ_ONCE(task->sched_info.last_queued);
+	u64 queue_time = READ_ONCE(task->sched_info.last_queued);
 	u64 now;
 
-	if (!queued)
+	if (!queue_time)
 		return 0;
 	now = cpu_clock(smp_processor_id());
 	/* The clocks of two CPUs may differ slightly. */
-	if (now > queued)
-		return now - queued;
+	if (now > queue_time)
+		return now - queue_time;
 #endif
 	return 0;
 }

@@ -17,10 +17,10 @@
 
 #define NTKLOG_SEARCHED_WORDS	48
 
-unsigned int ntklog_slab_cache_word;
+unsigned int ntklog_slab_cache_word_index;
 
 /* Found at module load; 0 if not found. */
-static unsigned int ntklog_cache_name_word;
+static unsigned int ntklog_cache_name_word_index;
 static unsigned int ntklog_cache_size_offset;
 
 /* Unlike __get_kernel_nofault(), get_kernel_nofault() refuses user addresses. */
@@ -29,9 +29,9 @@ static bool ntklog_read_kernel_word(unsigned long address, unsigned long *word)
 	return !get_kernel_nofault(*word, (unsigned long *)address);
 }
 
-static bool ntklog_read_kernel_u32(unsigned long address, u32 *value)
+static bool ntklog_read_kernel_u32(unsigned long address, u32 *value_read)
 {
-	return !get_kernel_nofault(*value, (u32 *)address);
+	return !get_kernel_nofault(*value_read, (u32 *)address);
 }
 
 static bool ntklog_read_kernel_name(unsigned long address, char name[NTKLOG_CACHE_NAME_SIZE])
@@ -69,8 +69,9 @@ void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_size,
 		*size = 0;
 		*object_size = 0;
 	}
-	if (!ntklog_cache_name_word ||
-	    !ntklog_read_kernel_word(cache + ntklog_cache_name_word * sizeof(long), &address) ||
+	if (!ntklog_cache_name_word_index ||
+	    !ntklog_read_kernel_word(cache + ntklog_cache_name_word_index * sizeof(long),
+				     &address) ||
 	    !ntklog_read_kernel_name(address, name))
 		strscpy(name, "-", NTKLOG_CACHE_NAME_SIZE);
 }
@@ -88,10 +89,10 @@ static void __init ntklog_find_cache_members(unsigned long cache)
 	unsigned int i;
 
 	for (i = 0; i < NTKLOG_SEARCHED_WORDS; i++)
-		if (!ntklog_cache_name_word && i &&
+		if (!ntklog_cache_name_word_index && i &&
 		    ntklog_read_kernel_word(cache + i * sizeof(long), &word) &&
 		    ntklog_read_kernel_name(word, name) && !strcmp(name, NTKLOG_KNOWN_NAME))
-			ntklog_cache_name_word = i;
+			ntklog_cache_name_word_index = i;
 	/* The member "size" is before "object_size", whose value is known. */
 	for (i = sizeof(u32); i < NTKLOG_SEARCHED_WORDS * sizeof(long); i += sizeof(u32))
 		if (!ntklog_cache_size_offset && ntklog_read_kernel_u32(cache + i, &size) &&
@@ -119,13 +120,13 @@ void __init ntklog_slab_cache_init(void)
 		page = virt_to_head_page(object);
 		for (i = 1; PageSlab(page) && i < sizeof(*page) / sizeof(long); i++)
 			if (((unsigned long *)page)[i] == (unsigned long)cache)
-				ntklog_slab_cache_word = i;
+				ntklog_slab_cache_word_index = i;
 		ntklog_find_cache_members((unsigned long)cache);
 		kmem_cache_free(cache, object);
 	}
 	kmem_cache_destroy(cache);
-	if (!ntklog_slab_cache_word)
+	if (!ntklog_slab_cache_word_index)
 		pr_info("the structures that locks lie in cannot be found on this kernel: locks have no classes\n");
-	else if (!ntklog_cache_name_word || !ntklog_cache_size_offset)
+	else if (!ntklog_cache_name_word_index || !ntklog_cache_size_offset)
 		pr_info("the names of slab caches cannot be read on this kernel: classes of locks are less exact\n");
 }

@@ -16,7 +16,7 @@
  * Offset in words of the pointer to the cache in struct slab; 0 if it was not found. Constant after
  * load.
  */
-extern unsigned int ntklog_slab_cache_word;
+extern unsigned int ntklog_slab_cache_word_index;
 
 void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_size,
 			   char name[NTKLOG_CACHE_NAME_SIZE]);

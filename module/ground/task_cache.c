@@ -37,14 +37,14 @@ void __init ntklog_init_task_cache(void)
 }
 
 /**
- * ntklog_cache_record() - cache the record of the current task on this CPU
+ * ntklog_cache_task_record() - cache the record of the current task on this CPU
  * @record: record of the current task, or of the task to which this CPU is just switching
  *
  * Context: interrupts off. An interrupt handler does not cache the record of the task that it
- * interrupted. So after ntklog_uncache_record() the record stays uncached until its task, or a
+ * interrupted. So after ntklog_uncache_task_record() the record stays uncached until its task, or a
  * switch to it, calls this function again.
  */
-void ntklog_cache_record(struct ntklog_task *record)
+void ntklog_cache_task_record(struct ntklog_task *record)
 {
 	if (!in_task())
 		return;
@@ -60,7 +60,7 @@ void ntklog_cache_record(struct ntklog_task *record)
 }
 
 /**
- * ntklog_uncache_record() - remove a record from the caches of all CPUs
+ * ntklog_uncache_task_record() - remove a record from the caches of all CPUs
  * @record: record of the current task; or of another task that does not look up its record any more
  * @except_cpu: CPU whose cache keeps the record, and only loses the entry @passive_task; -1: no CPU
  *
@@ -68,7 +68,7 @@ void ntklog_cache_record(struct ntklog_task *record)
  *
  * Context: task.
  */
-void ntklog_uncache_record(struct ntklog_task *record, int except_cpu)
+void ntklog_uncache_task_record(struct ntklog_task *record, int except_cpu)
 {
 	int cpu;
 

@@ -66,10 +66,10 @@ static void ntklog_warn_of_leaked_region(struct ntklog_task *record, void *unuse
 	if (record->is_at_apc_level)
 		pr_warn_ratelimited("thread %d was left at APC_LEVEL\n",
 				    task_pid_nr(record->task));
-	if (record->critical_regions)
+	if (record->critical_region_depth)
 		pr_warn_ratelimited("thread %d was left in a critical region\n",
 				    task_pid_nr(record->task));
-	if (record->guarded_regions)
+	if (record->guarded_region_depth)
 		pr_warn_ratelimited("thread %d was left in a guarded region\n",
 				    task_pid_nr(record->task));
 }
@@ -142,7 +142,7 @@ static void ntklog_remove_need(unsigned int need)
 		ntklog_wait_for_insertions();
 		ntklog_free_idle_task_records();
 		/* The exit of a task whose record is left must be reported. */
-		if (!ntklog_task_record_count())
+		if (!ntklog_count_task_records())
 			ntklog_unregister_exit_probe();
 	}
 	/* No hook runs: see ntklog_unpin_task_records(). */
@@ -238,7 +238,8 @@ static bool ntklog_has_other_users(void)
 #endif
 }
 
-static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
+static int ntklog_notify_module_event(struct notifier_block *notifier, unsigned long event,
+				      void *data)
 {
 	unsigned int flags;
 	int err = 0;
@@ -258,7 +259,7 @@ static int ntklog_module_event(struct notifier_block *notifier, unsigned long ev
 }
 
 static struct notifier_block ntklog_module_notifier = {
-	.notifier_call = ntklog_module_event,
+	.notifier_call = ntklog_notify_module_event,
 };
 
 /**

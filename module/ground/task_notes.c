@@ -43,13 +43,14 @@ struct ntklog_task_note {
  * struct ntklog_task_notes - the ring
  * @lock: bit lock, which protects the other members. It is no spinlock_t, because acquisitions of
  *	the kernel's spin locks may be recorded. Interrupt handlers do not take it
- * @count: number of notes that were ever written; the next note goes to @ring[@count % size]
+ * @note_count: number of notes that were ever written; the next note goes to
+ *	@ring[@note_count % size]
  * @long_path_count: number of notes whose cgroup has too long a path
  * @ring: the newest notes
  */
 struct ntklog_task_notes {
 	unsigned long lock;
-	u64 count;
+	u64 note_count;
 	u32 long_path_count;
 	struct ntklog_task_note ring[NTKLOG_TASK_NOTES];
 };
@@ -58,10 +59,10 @@ struct ntklog_task_notes {
 struct ntklog_task_note_reader {
 	/* Serializes reads. */
 	struct mutex mutex;
-	u64 next;
-	u64 lost;
+	u64 next_note;
+	u64 lost_notes;
 	u32 long_path_count;
-	u64 printed_lost;
+	u64 printed_lost_notes;
 	u32 printed_long_path_count;
 	struct ntklog_task_note note;
 	char text[NTKLOG_TASK_NOTE_TEXT_SIZE];
@@ -69,7 +70,7 @@ struct ntklog_task_note_reader {
 
 /* Protects the three variables below. */
 static DEFINE_MUTEX(ntklog_task_notes_mutex);
-static unsigned int ntklog_task_notes_users;
+static unsigned int ntklog_task_notes_user_count;
 static bool ntklog_task_notes_always_enabled;
 /* NULL if there is no user. */
 static struct ntklog_task_notes *ntklog_task_notes;
@@ -122,8 +123,8 @@ void ntklog_note_task(struct task_struct *task)
 	struct ntklog_task_note *note;
 
 	bit_spin_lock(0, &notes->lock);
-	note = &notes->ring[notes->count % NTKLOG_TASK_NOTES];
-	note->time = ntklog_cycles();
+	note = &notes->ring[notes->note_count % NTKLOG_TASK_NOTES];
+	note->time = ntklog_read_cycles();
 	note->thread_id = task->pid;
 	note->process_id = task->tgid;
 	/* Another thread of the process may change the name now. */
@@ -133,7 +134,7 @@ void ntklog_note_task(struct task_struct *task)
 		note->cgroup[0] = '\0';
 		notes->long_path_count++;
 	}
-	notes->count++;
+	notes->note_count++;
 	bit_spin_unlock(0, &notes->lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_note_task);
@@ -191,7 +192,7 @@ static int ntklog_add_task_notes_user(void)
 {
 	int err;
 
-	if (!ntklog_task_notes_users) {
+	if (!ntklog_task_notes_user_count) {
 		ntklog_task_notes = vzalloc(sizeof(*ntklog_task_notes));
 		if (!ntklog_task_notes)
 			return -ENOMEM;
@@ -201,14 +202,14 @@ static int ntklog_add_task_notes_user(void)
 			return err;
 		}
 	}
-	ntklog_task_notes_users++;
+	ntklog_task_notes_user_count++;
 	return 0;
 }
 
 /* Called with ntklog_task_notes_mutex held. */
 static void ntklog_put_task_notes(void)
 {
-	if (--ntklog_task_notes_users)
+	if (--ntklog_task_notes_user_count)
 		return;
 	tracepoint_probe_unregister(ntklog_rename_tracepoint, ntklog_note_rename, NULL);
 	tracepoint_probe_unregister(ntklog_note_exit_tracepoint, ntklog_note_exit_probe, NULL);
@@ -259,8 +260,8 @@ struct ntklog_task_note_reader *ntklog_open_task_notes(void)
 		 * notes that were overwritten before this reader existed are not lost to it.
 		 */
 		bit_spin_lock(0, &ntklog_task_notes->lock);
-		if (ntklog_task_notes->count > NTKLOG_TASK_NOTES)
-			reader->next = ntklog_task_notes->count - NTKLOG_TASK_NOTES;
+		if (ntklog_task_notes->note_count > NTKLOG_TASK_NOTES)
+			reader->next_note = ntklog_task_notes->note_count - NTKLOG_TASK_NOTES;
 		bit_spin_unlock(0, &ntklog_task_notes->lock);
 	}
 	mutex_unlock(&ntklog_task_notes_mutex);
@@ -293,13 +294,13 @@ static bool ntklog_copy_next_note(struct ntklog_task_note_reader *reader)
 	bool is_new;
 
 	bit_spin_lock(0, &notes->lock);
-	if (notes->count - reader->next > NTKLOG_TASK_NOTES) {
-		reader->lost += notes->count - NTKLOG_TASK_NOTES - reader->next;
-		reader->next = notes->count - NTKLOG_TASK_NOTES;
+	if (notes->note_count - reader->next_note > NTKLOG_TASK_NOTES) {
+		reader->lost_notes += notes->note_count - NTKLOG_TASK_NOTES - reader->next_note;
+		reader->next_note = notes->note_count - NTKLOG_TASK_NOTES;
 	}
-	is_new = reader->next != notes->count;
+	is_new = reader->next_note != notes->note_count;
 	if (is_new)
-		reader->note = notes->ring[reader->next % NTKLOG_TASK_NOTES];
+		reader->note = notes->ring[reader->next_note % NTKLOG_TASK_NOTES];
 	reader->long_path_count = notes->long_path_count;
 	bit_spin_unlock(0, &notes->lock);
 	return is_new;
@@ -321,11 +322,11 @@ static size_t ntklog_print_next_line(struct ntklog_task_note_reader *reader, boo
 				 note->thread_id, note->process_id, note->time, note->name,
 				 note->cgroup[0] ? note->cgroup : "-");
 	}
-	if (reader->lost == reader->printed_lost &&
+	if (reader->lost_notes == reader->printed_lost_notes &&
 	    reader->long_path_count == reader->printed_long_path_count)
 		return 0;
-	return scnprintf(reader->text, sizeof(reader->text), "lost %llu long %u\n", reader->lost,
-			 reader->long_path_count);
+	return scnprintf(reader->text, sizeof(reader->text), "lost %llu long %u\n",
+			 reader->lost_notes, reader->long_path_count);
 }
 
 /**
@@ -354,9 +355,9 @@ ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __us
 		if (err)
 			break;
 		copied += length;
-		reader->next += is_note;
+		reader->next_note += is_note;
 		if (!is_note) {
-			reader->printed_lost = reader->lost;
+			reader->printed_lost_notes = reader->lost_notes;
 			reader->printed_long_path_count = reader->long_path_count;
 		}
 		cond_resched();

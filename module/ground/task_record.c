@@ -45,8 +45,8 @@ void ntklog_init_task_record(struct ntklog_task *record, bool exit_is_missed)
  */
 bool ntklog_record_has_nt_state(const struct ntklog_task *record)
 {
-	return READ_ONCE(record->is_at_apc_level) || READ_ONCE(record->critical_regions) ||
-	       READ_ONCE(record->guarded_regions);
+	return READ_ONCE(record->is_at_apc_level) || READ_ONCE(record->critical_region_depth) ||
+	       READ_ONCE(record->guarded_region_depth);
 }
 
 /**
@@ -87,12 +87,12 @@ void ntklog_drop_sleeping_slots(struct ntklog_task *record)
 }
 
 /**
- * ntklog_sleeping_slots_dropped_at_exit() - count the slots that were in use when their task exited
+ * ntklog_count_sleeping_slots_dropped_at_exit() - return how many slots were in use at an exit
  *
  * Context: any.
  * Return: number of slots of Linux' sleeping locks since the module was loaded.
  */
-u64 ntklog_sleeping_slots_dropped_at_exit(void)
+u64 ntklog_count_sleeping_slots_dropped_at_exit(void)
 {
 	return atomic64_read(&ntklog_sleeping_slots_dropped_count);
 }

@@ -8,7 +8,7 @@
  * caches at most one of them (thread.h):
  *
  *	ntklog_current                    struct ntklog_task
- *	  cached_task                       task, critical_regions, ...
+ *	  cached_task                       task, critical_region_depth, ...
  *	  record -------------------------> next_slot -----------+
  *	                                                         v
  *	                                    slots[]   unused  A  free  free  ...
@@ -34,7 +34,7 @@
  * @lock: address of the resource; NULL if the slot is free
  * @acquire_time: start of the ownership, in cycles
  * @wait_time: duration of the wait, in cycles
- * @processor: CPU on which the ownership began
+ * @acquire_cpu: CPU on which the ownership began
  * @max_recursion_depth: highest number of acquisitions owned at the same time
  * @contention_count: contention count of the resource at the acquisition
  * @filled_by_softirq: a softirq filled the slot. A softirq lowers next_slot past such slots only
@@ -48,7 +48,7 @@ struct ntklog_resource_slot {
 	const void *lock;
 	u64 acquire_time;
 	u64 wait_time;
-	u32 processor;
+	u32 acquire_cpu;
 	u32 max_recursion_depth;
 	u32 contention_count;
 	u32 filled_by_softirq;
@@ -77,14 +77,14 @@ struct ntklog_off_cpu {
  * @contentions: number of waits for the lock that began while the task held it
  * @off_cpu_before: ntklog_task::off_cpu at or soon after @acquire_time
  * @off_cpu_of_wait: time without a CPU during the wait; valid if @wait_time is valid
- * @last_ready_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU
- * @timeouts: number of timeouts of the current wait that have been handled
+ * @last_ready_duration_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU
+ * @handled_timeouts: number of timeouts of the current wait that have been handled
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
  * it by clearing @lock. Others may free it as well, such as a task that releases the lock on behalf
  * of the owner. Where two parties compete, each does a cmpxchg() or an xchg() of @lock, and the one
  * that succeeds counts the slot. Waiters increment @contentions. The periodic check for long waits
- * increments @timeouts.
+ * increments @handled_timeouts.
  */
 struct ntklog_sleeping_slot {
 	const void *lock;
@@ -103,8 +103,8 @@ struct ntklog_sleeping_slot {
 	};
 	struct ntklog_off_cpu off_cpu_before;
 	struct ntklog_off_cpu off_cpu_of_wait;
-	u64 last_ready_of_wait;
-	u32 timeouts;
+	u64 last_ready_duration_of_wait;
+	u32 handled_timeouts;
 };
 
 #ifdef CONFIG_64BIT
@@ -121,8 +121,8 @@ static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CAC
  * @off_cpu: time without a CPU, up to when the task last got one; only differences have a meaning
  * @next_slot: first free slot at the top of @slots
  * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
- * @critical_regions: critical regions that the task has entered and not left
- * @guarded_regions: guarded regions that the task has entered and not left
+ * @critical_region_depth: critical regions that the task has entered and not left
+ * @guarded_region_depth: guarded regions that the task has entered and not left
  * @is_at_apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
  * @exit_is_missed: no exit probe frees the record: the task was exiting already when the record was
  *	created, or the probe was not registered. The task itself frees the record as soon as it has
@@ -130,8 +130,8 @@ static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CAC
  * @is_waiting: hint that the task waits for the lock of one of @sleeping_slots
  * @is_blocked: the task has lost its CPU because it waits; valid if @off_cpu_since is not 0
  * @off_cpu_since: when the task lost its CPU, in cycles; 0: not counted, or the task has a CPU
- * @queued_before: time that the task had spent in run queues by @off_cpu_since, in nanoseconds
- * @last_ready: how much @off_cpu.ready has grown when the task last got a CPU
+ * @ns_queued_before: time that the task had spent in run queues by @off_cpu_since, in nanoseconds
+ * @last_ready_duration: how much @off_cpu.ready has grown when the task last got a CPU
  * @node: in the table or in a list of spare records
  * @rcu: frees the record
  * @slots: NT's resources that the task owns. The first is unused, so that next_slot[-1] exists
@@ -140,12 +140,13 @@ static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CAC
  * @cpus: bitmap of the CPUs that may have the record in ntklog_current; nr_cpu_ids bits
  *
  * The task itself writes its record, and so do softirqs that run on top of it (@slots). Other tasks
- * free slots, and change @contentions, @timeouts and NTKLOG_SLEEPING_CLAIMED of sleeping slots.
+ * free slots, and change @contentions, @handled_timeouts and NTKLOG_SLEEPING_CLAIMED of sleeping
+ * slots.
  * @task and @exit_is_missed do not change while the record is in the table. The members from
- * @is_blocked to @last_ready, and @off_cpu, are written by the CPU that switches the task, with the
- * lock of its run queue held: see perf/off_cpu.c, which clears @off_cpu_since while no probe of
- * sched_switch is registered. The task finds them stable while it runs; other tasks read them with
- * ntklog_off_cpu_until_now().
+ * @is_blocked to @last_ready_duration, and @off_cpu, are written by the CPU that switches the task,
+ * with the lock of its run queue held: see perf/off_cpu.c, which clears @off_cpu_since while no
+ * probe of sched_switch is registered. The task finds them stable while it runs; other tasks read
+ * them with ntklog_off_cpu_until_now().
  */
 struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;
@@ -153,15 +154,15 @@ struct ntklog_task {
 	struct ntklog_off_cpu off_cpu;
 	struct ntklog_resource_slot *next_slot;
 	u32 sequence;
-	u32 critical_regions;
-	u32 guarded_regions;
+	u32 critical_region_depth;
+	u32 guarded_region_depth;
 	bool is_at_apc_level;
 	bool exit_is_missed;
 	bool is_waiting;
 	bool is_blocked;
 	u64 off_cpu_since;
-	u64 queued_before;
-	u64 last_ready;
+	u64 ns_queued_before;
+	u64 last_ready_duration;
 	struct hlist_node node;
 	struct rcu_head rcu;
 	struct ntklog_resource_slot slots[1 + NTKLOG_TASK_SLOTS];
@@ -173,6 +174,6 @@ void ntklog_init_task_record(struct ntklog_task *record, bool exit_is_missed);
 bool ntklog_record_has_nt_state(const struct ntklog_task *record);
 bool ntklog_record_is_unused(const struct ntklog_task *record);
 void ntklog_drop_sleeping_slots(struct ntklog_task *record);
-u64 ntklog_sleeping_slots_dropped_at_exit(void);
+u64 ntklog_count_sleeping_slots_dropped_at_exit(void);
 
 #endif /* _NTKLOG_GROUND_TASK_RECORD_H */

@@ -64,18 +64,18 @@ static struct kmem_cache *ntklog_task_cache;
 /* NTKLOG_NEEDED_BY_*. Written with ntklog_task_needs_mutex held, except at unload. */
 unsigned int ntklog_task_needs;
 
-static unsigned int ntklog_task_bucket(const struct task_struct *task)
+static unsigned int ntklog_get_task_bucket_index(const struct task_struct *task)
 {
 	return hash_ptr(task, ntklog_task_bucket_bits);
 }
 
 static struct ntklog_task_shard *ntklog_task_shard(const struct task_struct *task)
 {
-	return &ntklog_task_shards[ntklog_task_bucket(task) % NTKLOG_TASK_SHARDS];
+	return &ntklog_task_shards[ntklog_get_task_bucket_index(task) % NTKLOG_TASK_SHARDS];
 }
 
 /* Number of spare records that each shard should have. */
-static u32 ntklog_spare_target(void)
+static u32 ntklog_choose_spare_target(void)
 {
 	unsigned int needs = READ_ONCE(ntklog_task_needs);
 
@@ -115,7 +115,7 @@ static bool ntklog_try_to_keep_as_spare(struct ntklog_task_shard *shard, struct 
 	bool is_kept;
 
 	raw_spin_lock_irqsave(&shard->lock, flags);
-	is_kept = shard->spare_count < ntklog_spare_target() ||
+	is_kept = shard->spare_count < ntklog_choose_spare_target() ||
 	      READ_ONCE(ntklog_task_needs) & NTKLOG_NEEDED_BY_HOOKS;
 	if (is_kept)
 		ntklog_push_spare(shard, record);
@@ -136,7 +136,7 @@ void ntklog_make_spare_task_records(void)
 
 	for (i = 0; i < NTKLOG_TASK_SHARDS; i++) {
 		shard = &ntklog_task_shards[i];
-		while (READ_ONCE(shard->spare_count) < ntklog_spare_target()) {
+		while (READ_ONCE(shard->spare_count) < ntklog_choose_spare_target()) {
 			record = kmem_cache_zalloc(ntklog_task_cache, GFP_KERNEL);
 			if (!record)
 				return;
@@ -147,38 +147,37 @@ void ntklog_make_spare_task_records(void)
 }
 
 /*
- * Number of records in the table above which the next lack of spare records makes the work free
- * those of blocked tasks. Twice the number that was left the last time: the work thus visits at
- * most two records for each record that has been inserted. Used only by the work.
+ * With more records than this in the table, the work frees those of blocked tasks. Twice the number
+ * that was left the last time, so that it visits at most two records for each inserted one.
  */
 static u32 ntklog_records_allowed = NTKLOG_RECORDS_KEPT;
 
-static void ntklog_spare_work_run(struct work_struct *work)
+static void ntklog_run_spare_work(struct work_struct *work)
 {
-	if (ntklog_task_record_count() > ntklog_records_allowed) {
+	if (ntklog_count_task_records() > ntklog_records_allowed) {
 		ntklog_free_blocked_task_records();
-		ntklog_records_allowed = max(NTKLOG_RECORDS_KEPT, 2 * ntklog_task_record_count());
+		ntklog_records_allowed = max(NTKLOG_RECORDS_KEPT, 2 * ntklog_count_task_records());
 	}
 	ntklog_make_spare_task_records();
 }
 
-static DECLARE_WORK(ntklog_spare_work, ntklog_spare_work_run);
+static DECLARE_WORK(ntklog_spare_work, ntklog_run_spare_work);
 
 /* A task that takes a spare record may hold locks that a wake-up needs, so an interrupt does it. */
-static void ntklog_spare_irq_work_run(struct irq_work *work)
+static void ntklog_run_spare_irq_work(struct irq_work *work)
 {
 	schedule_work(&ntklog_spare_work);
 }
 
-static DEFINE_IRQ_WORK(ntklog_spare_irq_work, ntklog_spare_irq_work_run);
+static DEFINE_IRQ_WORK(ntklog_spare_irq_work, ntklog_run_spare_irq_work);
 
 static void ntklog_request_spares(const struct ntklog_task_shard *shard)
 {
-	if (READ_ONCE(shard->spare_count) < ntklog_spare_target() / 2)
+	if (READ_ONCE(shard->spare_count) < ntklog_choose_spare_target() / 2)
 		irq_work_queue(&ntklog_spare_irq_work);
 }
 
-static void ntklog_take_excess_spares(u32 target, struct hlist_head *excess)
+static void ntklog_take_excess_spares(u32 spare_target, struct hlist_head *excess)
 {
 	struct ntklog_task_shard *shard;
 	struct ntklog_task *record;
@@ -189,7 +188,7 @@ static void ntklog_take_excess_spares(u32 target, struct hlist_head *excess)
 		shard = &ntklog_task_shards[i];
 		do {
 			raw_spin_lock_irqsave(&shard->lock, flags);
-			record = shard->spare_count > target ? ntklog_pop_spare(shard) : NULL;
+			record = shard->spare_count > spare_target ? ntklog_pop_spare(shard) : NULL;
 			raw_spin_unlock_irqrestore(&shard->lock, flags);
 			if (record)
 				hlist_add_head(&record->node, excess);
@@ -215,7 +214,7 @@ void ntklog_free_excess_task_records(void)
 {
 	HLIST_HEAD(excess);
 
-	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+	ntklog_take_excess_spares(ntklog_choose_spare_target(), &excess);
 	ntklog_free_records(&excess);
 }
 
@@ -223,7 +222,7 @@ static void ntklog_trim_spares(struct work_struct *work)
 {
 	HLIST_HEAD(excess);
 
-	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+	ntklog_take_excess_spares(ntklog_choose_spare_target(), &excess);
 	/* Wait for hooks that are preempted, and then for hooks that run in idle tasks. */
 	synchronize_rcu_tasks();
 	synchronize_rcu();
@@ -243,19 +242,20 @@ struct ntklog_task *ntklog_find_task_record(const struct task_struct *task)
 {
 	struct ntklog_task *record;
 
-	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_task_bucket(task)], node,
-				 !preemptible())
+	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_get_task_bucket_index(task)],
+				 node, !preemptible())
 		if (record->task == task)
 			return record;
 	return NULL;
 }
 
 /* Called with interrupts off and shard->lock held. The current task has no record yet. */
-static void ntklog_insert_with_shard_locked(struct ntklog_task_shard *shard,
-					    struct ntklog_task *record, bool exit_is_missed)
+static void ntklog_insert_record_locked(struct ntklog_task_shard *shard,
+					struct ntklog_task *record, bool exit_is_missed)
 {
 	ntklog_init_task_record(record, exit_is_missed);
-	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket(current)]);
+	hlist_add_head_rcu(&record->node,
+			   &ntklog_task_buckets[ntklog_get_task_bucket_index(current)]);
 	WRITE_ONCE(shard->record_count, shard->record_count + 1);
 }
 
@@ -273,8 +273,8 @@ void ntklog_insert_task_record(struct ntklog_task *record)
 	struct ntklog_task_shard *shard = ntklog_task_shard(current);
 
 	raw_spin_lock(&shard->lock);
-	ntklog_insert_with_shard_locked(shard, record, current->flags & PF_EXITING ||
-					!READ_ONCE(ntklog_task_needs));
+	ntklog_insert_record_locked(shard, record, current->flags & PF_EXITING ||
+				    !READ_ONCE(ntklog_task_needs));
 	raw_spin_unlock(&shard->lock);
 }
 
@@ -311,13 +311,13 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
 {
 	struct ntklog_task_shard *shard = ntklog_task_shard(current);
 	struct ntklog_task *record = NULL;
-	int attempts;
+	int attempts_left;
 
 	/*
 	 * Do not wait for the lock without limit: a hook may be called by a function that the
 	 * holder calls, such as the probe of a tracepoint or a function that prints a report.
 	 */
-	for (attempts = NTKLOG_LOCK_ATTEMPTS; attempts; attempts--) {
+	for (attempts_left = NTKLOG_LOCK_ATTEMPTS; attempts_left; attempts_left--) {
 		if (!raw_spin_trylock(&shard->lock)) {
 			cpu_relax();
 			continue;
@@ -325,7 +325,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
 		if (READ_ONCE(ntklog_task_needs))
 			record = ntklog_pop_spare(shard) ?: ntklog_steal_spare(shard);
 		if (record)
-			ntklog_insert_with_shard_locked(shard, record, false);
+			ntklog_insert_record_locked(shard, record, false);
 		raw_spin_unlock(&shard->lock);
 		break;
 	}
@@ -373,7 +373,7 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
 
 	if (!ntklog_try_to_keep_as_spare(shard, record))
 		kmem_cache_free(ntklog_task_cache, record);
-	else if (READ_ONCE(shard->spare_count) > 2 * ntklog_spare_target())
+	else if (READ_ONCE(shard->spare_count) > 2 * ntklog_choose_spare_target())
 		schedule_work(&ntklog_trim_work);
 }
 
@@ -391,21 +391,21 @@ bool ntklog_unlink_task_record(struct ntklog_task *record)
 {
 	struct ntklog_task_shard *shard = ntklog_task_shard(READ_ONCE(record->task));
 	unsigned long flags;
-	bool unlinked;
+	bool was_linked;
 
 	raw_spin_lock_irqsave(&shard->lock, flags);
-	unlinked = !hlist_unhashed(&record->node);
-	if (unlinked) {
+	was_linked = !hlist_unhashed(&record->node);
+	if (was_linked) {
 		hlist_del_init_rcu(&record->node);
 		WRITE_ONCE(shard->record_count, shard->record_count - 1);
 	}
 	raw_spin_unlock_irqrestore(&shard->lock, flags);
-	return unlinked;
+	return was_linked;
 }
 
 static void ntklog_disown_record(struct ntklog_task *record)
 {
-	ntklog_uncache_record(record, -1);
+	ntklog_uncache_task_record(record, -1);
 	ntklog_drop_sleeping_slots(record);
 	if (record->exit_is_missed)
 		put_task_struct(record->task);
@@ -492,12 +492,12 @@ void ntklog_wait_for_insertions(void)
 }
 
 /**
- * ntklog_task_record_count() - count the tasks that have a record
+ * ntklog_count_task_records() - count the tasks that have a record
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of records in the table.
  */
-u32 ntklog_task_record_count(void)
+u32 ntklog_count_task_records(void)
 {
 	u32 count = 0;
 	int i;
@@ -506,15 +506,15 @@ u32 ntklog_task_record_count(void)
 		count += READ_ONCE(ntklog_task_shards[i].record_count);
 	return count;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_task_record_count);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_task_records);
 
 /**
- * ntklog_spare_task_record_count() - count the spare records
+ * ntklog_count_spare_task_records() - count the spare records
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of spare records of all shards.
  */
-u32 ntklog_spare_task_record_count(void)
+u32 ntklog_count_spare_task_records(void)
 {
 	u32 count = 0;
 	int i;
@@ -536,11 +536,11 @@ u32 ntklog_spare_task_record_count(void)
 void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data)
 {
 	struct ntklog_task *record;
-	unsigned int bucket;
+	unsigned int bucket_index;
 
-	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++) {
+	for (bucket_index = 0; bucket_index < 1U << ntklog_task_bucket_bits; bucket_index++) {
 		rcu_read_lock();
-		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
+		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket_index], node)
 			visit(record, data);
 		rcu_read_unlock();
 	}
@@ -554,14 +554,14 @@ void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data)
  */
 int __init ntklog_alloc_task_table(void)
 {
-	unsigned long buckets = clamp(totalram_pages() / NTKLOG_TASK_PAGES_PER_BUCKET,
-				      NTKLOG_TASK_BUCKETS_MIN, NTKLOG_TASK_BUCKETS_MAX);
+	unsigned long bucket_count = clamp(totalram_pages() / NTKLOG_TASK_PAGES_PER_BUCKET,
+					   NTKLOG_TASK_BUCKETS_MIN, NTKLOG_TASK_BUCKETS_MAX);
 	struct ntklog_task *record;
 	int i;
 
 	for (i = 0; i < NTKLOG_TASK_SHARDS; i++)
 		raw_spin_lock_init(&ntklog_task_shards[i].lock);
-	ntklog_task_bucket_bits = order_base_2(buckets);
+	ntklog_task_bucket_bits = order_base_2(bucket_count);
 	ntklog_task_buckets = kvcalloc(1UL << ntklog_task_bucket_bits,
 				       sizeof(*ntklog_task_buckets), GFP_KERNEL);
 	ntklog_task_cache = kmem_cache_create("ntklog_task",
@@ -579,15 +579,16 @@ void ntklog_free_task_table(void)
 {
 	struct ntklog_task *record;
 	struct hlist_node *next;
-	unsigned int bucket;
+	unsigned int bucket_index;
 
 	irq_work_sync(&ntklog_spare_irq_work);
 	cancel_work_sync(&ntklog_spare_work);
 	/* Wait for all calls of ntklog_free_record_rcu(), which schedules the work. */
 	rcu_barrier();
 	cancel_work_sync(&ntklog_trim_work);
-	for (bucket = 0; ntklog_task_buckets && bucket < 1U << ntklog_task_bucket_bits; bucket++)
-		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket], node) {
+	for (bucket_index = 0;
+	     ntklog_task_buckets && bucket_index < 1U << ntklog_task_bucket_bits; bucket_index++)
+		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket_index], node) {
 			if (record->exit_is_missed)
 				put_task_struct(record->task);
 			kmem_cache_free(ntklog_task_cache, record);

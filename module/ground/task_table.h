@@ -20,8 +20,8 @@ typedef void (*ntklog_visit_record_t)(struct ntklog_task *record, void *data);
 struct ntklog_task *ntklog_find_task_record(const struct task_struct *task);
 void ntklog_visit_task_records(ntklog_visit_record_t visit, void *data);
 void ntklog_wait_for_insertions(void);
-u32 ntklog_task_record_count(void);
-u32 ntklog_spare_task_record_count(void);
+u32 ntklog_count_task_records(void);
+u32 ntklog_count_spare_task_records(void);
 
 struct ntklog_task *ntklog_insert_spare_task_record(void);
 struct ntklog_task *ntklog_alloc_detached_task_record(void);

@@ -19,7 +19,7 @@ struct ntklog_task *ntklog_find_current_record_slow(void)
 	local_irq_save(flags);
 	record = ntklog_find_task_record(current);
 	if (record)
-		ntklog_cache_record(record);
+		ntklog_cache_task_record(record);
 	local_irq_restore(flags);
 	return record;
 }
@@ -43,7 +43,7 @@ struct ntklog_task *ntklog_get_or_insert_current_record(void)
 	if (!record && !(current->flags & PF_EXITING))
 		record = ntklog_insert_spare_task_record();
 	if (record)
-		ntklog_cache_record(record);
+		ntklog_cache_task_record(record);
 	local_irq_restore(flags);
 	return record;
 }
@@ -65,7 +65,7 @@ static struct ntklog_task *ntklog_try_to_insert_detached_record(void)
 		detached = NULL;
 		ntklog_insert_task_record(record);
 	}
-	ntklog_cache_record(record);
+	ntklog_cache_task_record(record);
 	local_irq_restore(flags);
 	if (detached)
 		ntklog_free_detached_task_record(detached);
@@ -118,9 +118,9 @@ void ntklog_set_apc_level(struct ntklog_task *record, bool is_at_apc_level)
 	WRITE_ONCE(record->is_at_apc_level, is_at_apc_level);
 	preempt_disable();
 	if (is_at_apc_level)
-		ntklog_uncache_record(record, smp_processor_id());
+		ntklog_uncache_task_record(record, smp_processor_id());
 	local_irq_save(flags);
-	ntklog_cache_record(record);
+	ntklog_cache_task_record(record);
 	local_irq_restore(flags);
 	preempt_enable();
 }

@@ -24,34 +24,34 @@
 #else
 
 /* Little-endian: the low half comes first. */
-static __always_inline u64 ntklog_read_halves(const u32 *half)
+static __always_inline u64 ntklog_read_halves(const u32 *halves)
 {
-	u32 low = READ_ONCE(half[0]);
+	u32 low = READ_ONCE(halves[0]);
 
-	return low | (u64)READ_ONCE(half[1]) << 32;
+	return low | (u64)READ_ONCE(halves[1]) << 32;
 }
 
-static __always_inline u64 ntklog_read_halves_acquire(const u32 *half)
+static __always_inline u64 ntklog_read_halves_acquire(const u32 *halves)
 {
 	/* The comment at the call names the partner. */
-	u32 low = smp_load_acquire(&half[0]);
+	u32 low = smp_load_acquire(&halves[0]);
 
 	/* The comment at the call names the partner. */
-	return low | (u64)smp_load_acquire(&half[1]) << 32;
+	return low | (u64)smp_load_acquire(&halves[1]) << 32;
 }
 
-static __always_inline void ntklog_write_halves(u32 *half, u64 value)
+static __always_inline void ntklog_write_halves(u32 *halves, u64 value)
 {
-	WRITE_ONCE(half[0], (u32)value);
-	WRITE_ONCE(half[1], (u32)(value >> 32));
+	WRITE_ONCE(halves[0], (u32)value);
+	WRITE_ONCE(halves[1], (u32)(value >> 32));
 }
 
-static __always_inline void ntklog_write_halves_release(u32 *half, u64 value)
+static __always_inline void ntklog_write_halves_release(u32 *halves, u64 value)
 {
 	/* The comment at the call names the partner. */
-	smp_store_release(&half[0], (u32)value);
+	smp_store_release(&halves[0], (u32)value);
 	/* The comment at the call names the partner. */
-	smp_store_release(&half[1], (u32)(value >> 32));
+	smp_store_release(&halves[1], (u32)(value >> 32));
 }
 
 #define ntklog_read_u64(_word)		ntklog_read_halves((const u32 *)&(_word))

@@ -18,7 +18,7 @@ void ke_enter_critical_region(void)
 {
 	struct ntklog_task *record = ntklog_get_or_alloc_current_record();
 
-	WRITE_ONCE(record->critical_regions, record->critical_regions + 1);
+	WRITE_ONCE(record->critical_region_depth, record->critical_region_depth + 1);
 }
 EXPORT_SYMBOL_GPL(ke_enter_critical_region);
 
@@ -33,11 +33,11 @@ void ke_leave_critical_region(void)
 {
 	struct ntklog_task *record = ntklog_find_current_record();
 
-	if (WARN_ONCE(!record || !record->critical_regions,
+	if (WARN_ONCE(!record || !record->critical_region_depth,
 		      "KeLeaveCriticalRegion: thread %d is in none\n",
 		      task_pid_nr(current)))
 		return;
-	WRITE_ONCE(record->critical_regions, record->critical_regions - 1);
+	WRITE_ONCE(record->critical_region_depth, record->critical_region_depth - 1);
 	ntklog_put_current_record(record);
 }
 EXPORT_SYMBOL_GPL(ke_leave_critical_region);
@@ -51,7 +51,7 @@ void ke_enter_guarded_region(void)
 {
 	struct ntklog_task *record = ntklog_get_or_alloc_current_record();
 
-	WRITE_ONCE(record->guarded_regions, record->guarded_regions + 1);
+	WRITE_ONCE(record->guarded_region_depth, record->guarded_region_depth + 1);
 }
 EXPORT_SYMBOL_GPL(ke_enter_guarded_region);
 
@@ -66,11 +66,11 @@ void ke_leave_guarded_region(void)
 {
 	struct ntklog_task *record = ntklog_find_current_record();
 
-	if (WARN_ONCE(!record || !record->guarded_regions,
+	if (WARN_ONCE(!record || !record->guarded_region_depth,
 		      "KeLeaveGuardedRegion: thread %d is in none\n",
 		      task_pid_nr(current)))
 		return;
-	WRITE_ONCE(record->guarded_regions, record->guarded_regions - 1);
+	WRITE_ONCE(record->guarded_region_depth, record->guarded_region_depth - 1);
 	ntklog_put_current_record(record);
 }
 EXPORT_SYMBOL_GPL(ke_leave_guarded_region);
@@ -85,8 +85,8 @@ bool ke_are_apcs_disabled(void)
 {
 	const struct ntklog_task *record = ntklog_find_current_record();
 
-	return record && (READ_ONCE(record->critical_regions) ||
-			  READ_ONCE(record->guarded_regions));
+	return record && (READ_ONCE(record->critical_region_depth) ||
+			  READ_ONCE(record->guarded_region_depth));
 }
 EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
 
@@ -103,6 +103,6 @@ bool ke_are_all_apcs_disabled(void)
 	if (ke_get_current_irql() >= APC_LEVEL)
 		return true;
 	record = ntklog_find_current_record();
-	return record && READ_ONCE(record->guarded_regions);
+	return record && READ_ONCE(record->guarded_region_depth);
 }
 EXPORT_SYMBOL_GPL(ke_are_all_apcs_disabled);

@@ -166,9 +166,9 @@ EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
 void ke_warn_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 {
 	WARN_ONCE(1, "KeReleaseQueuedSpinLock: %llx does not own lock %llx (bits %lx, Next %llx)\n",
-		  ntklog_displayed_address((unsigned long)queue),
-		  ntklog_displayed_address((unsigned long)ke_queued_spin_lock(queue)),
+		  ntklog_get_displayed_address((unsigned long)queue),
+		  ntklog_get_displayed_address((unsigned long)ke_queued_spin_lock(queue)),
 		  READ_ONCE(queue->lock) & LOCK_QUEUE_BITS,
-		  ntklog_displayed_address((unsigned long)READ_ONCE(queue->next)));
+		  ntklog_get_displayed_address((unsigned long)READ_ONCE(queue->next)));
 }
 EXPORT_SYMBOL_GPL(ke_warn_queued_spin_lock_not_owned);

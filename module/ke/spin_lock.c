@@ -86,7 +86,7 @@ EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
 void ke_warn_spin_lock_not_owned(struct kspin_lock *spin_lock)
 {
 	WARN_ONCE(1, "KeReleaseSpinLock: lock %llx is not owned (%llx)\n",
-		  ntklog_displayed_address((unsigned long)spin_lock),
-		  ntklog_displayed_address(READ_ONCE(spin_lock->word)));
+		  ntklog_get_displayed_address((unsigned long)spin_lock),
+		  ntklog_get_displayed_address(READ_ONCE(spin_lock->word)));
 }
 EXPORT_SYMBOL_GPL(ke_warn_spin_lock_not_owned);

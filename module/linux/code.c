@@ -12,7 +12,7 @@
 /* Number of bytes to search if kallsyms does not know the size of a function. */
 #define NTKLOG_CODE_BYTES_DEFAULT	256
 
-static unsigned long ntklog_function_size(unsigned long function)
+static unsigned long ntklog_get_function_size(unsigned long function)
 {
 	static char text[KSYM_SYMBOL_LEN];	/* Callers are serialized. */
 	unsigned long size = 0;
@@ -31,7 +31,7 @@ static unsigned long ntklog_function_size(unsigned long function)
 #include <asm/text-patching.h>
 
 /* Skip ENDBR, the landing pad of indirect calls, or the NOP that has replaced it. */
-static const u8 *ntklog_patched_instruction(const u8 *code)
+static const u8 *ntklog_find_patched_instruction(const u8 *code)
 {
 	static const u8 nop[] = { BYTES_NOP5 };
 
@@ -40,7 +40,7 @@ static const u8 *ntklog_patched_instruction(const u8 *code)
 	return code + ENDBR_INSN_SIZE;
 }
 
-static const u8 *ntklog_branch_target(const u8 *code)
+static const u8 *ntklog_get_branch_target(const u8 *code)
 {
 	s32 distance;
 
@@ -51,11 +51,11 @@ static const u8 *ntklog_branch_target(const u8 *code)
 }
 
 /* The target of a call may be the landing pad or the instruction behind it. */
-static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
+static bool ntklog_is_entry_of(const u8 *called_code, unsigned long function)
 {
-	const u8 *code = ntklog_patched_instruction((const u8 *)function);
+	const u8 *code = ntklog_find_patched_instruction((const u8 *)function);
 
-	return called == code || called == code - ENDBR_INSN_SIZE;
+	return called_code == code || called_code == code - ENDBR_INSN_SIZE;
 }
 
 #define NTKLOG_INSTRUCTION_STEP	1
@@ -66,14 +66,14 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 #include <asm/insn.h>
 
 /* Skip "bti c", if the function has it, and the instruction that saves the return address in x9. */
-static const u8 *ntklog_patched_instruction(const u8 *code)
+static const u8 *ntklog_find_patched_instruction(const u8 *code)
 {
 	if (aarch64_insn_is_hint(le32_to_cpup((const __le32 *)code)))
 		code += AARCH64_INSN_SIZE;
 	return code + AARCH64_INSN_SIZE;
 }
 
-static const u8 *ntklog_branch_target(const u8 *code)
+static const u8 *ntklog_get_branch_target(const u8 *code)
 {
 	u32 instruction = le32_to_cpup((const __le32 *)code);
 
@@ -83,9 +83,9 @@ static const u8 *ntklog_branch_target(const u8 *code)
 	return code + ((s32)(instruction << 6) >> 4);
 }
 
-static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
+static bool ntklog_is_entry_of(const u8 *called_code, unsigned long function)
 {
-	return called == (const u8 *)function;
+	return called_code == (const u8 *)function;
 }
 
 #define NTKLOG_INSTRUCTION_STEP	AARCH64_INSN_SIZE
@@ -94,15 +94,15 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 #endif
 
 /**
- * ntklog_address_after_call() - find the address behind the call that ftrace patches
+ * ntklog_get_address_after_call() - find the address behind the call that ftrace patches
  * @function: address of the function, or the address that a kprobe has resolved for it
  *
  * Context: any.
  * Return: address of the instruction after the patched call.
  */
-const u8 *ntklog_address_after_call(unsigned long function)
+const u8 *ntklog_get_address_after_call(unsigned long function)
 {
-	return ntklog_patched_instruction((const u8 *)function) + NTKLOG_CALL_SIZE;
+	return ntklog_find_patched_instruction((const u8 *)function) + NTKLOG_CALL_SIZE;
 }
 
 /**
@@ -117,13 +117,13 @@ const u8 *ntklog_address_after_call(unsigned long function)
  */
 bool ntklog_code_calls(unsigned long function, unsigned long other)
 {
-	const u8 *code = ntklog_address_after_call(function);
-	const u8 *end = (const u8 *)function + ntklog_function_size(function);
+	const u8 *code = ntklog_get_address_after_call(function);
+	const u8 *end = (const u8 *)function + ntklog_get_function_size(function);
 
 	for (; code + NTKLOG_CALL_SIZE <= end; code += NTKLOG_INSTRUCTION_STEP) {
-		const u8 *called = ntklog_branch_target(code);
+		const u8 *called_code = ntklog_get_branch_target(code);
 
-		if (called && ntklog_is_entry_of(called, other))
+		if (called_code && ntklog_is_entry_of(called_code, other))
 			return true;
 	}
 	return false;

@@ -28,31 +28,31 @@ const char *ntklog_find_contention_tracepoints(void)
  * ntklog_watch_contention() - register probes of the contention tracepoints
  * @begin_probe: probe of contention_begin; called in any context that waits for a lock
  * @end_probe: probe of contention_end; registered before @begin_probe
- * @failed: set to the name of the tracepoint whose probe cannot be registered, or to NULL
+ * @failed_name: set to the name of the tracepoint whose probe cannot be registered, or to NULL
  *
  * Context: task; may sleep; takes tracepoints_mutex. The tracepoints have been found.
  * Return: 0 or a negative errno.
  */
 int ntklog_watch_contention(ntklog_contention_begin_probe_t begin_probe,
-			    ntklog_contention_end_probe_t end_probe, const char **failed)
+			    ntklog_contention_end_probe_t end_probe, const char **failed_name)
 {
 	int err;
 
 	/* Check at compile time that the probes have the types of their tracepoints. */
 	check_trace_callback_type_contention_begin(begin_probe);
 	check_trace_callback_type_contention_end(end_probe);
-	*failed = ntklog_contention_end->name;
+	*failed_name = ntklog_contention_end->name;
 	err = tracepoint_probe_register(ntklog_contention_end, end_probe, NULL);
 	if (err)
 		return err;
-	*failed = ntklog_contention_begin->name;
+	*failed_name = ntklog_contention_begin->name;
 	err = tracepoint_probe_register(ntklog_contention_begin, begin_probe, NULL);
 	if (err) {
 		tracepoint_probe_unregister(ntklog_contention_end, end_probe, NULL);
 		tracepoint_synchronize_unregister();
 		return err;
 	}
-	*failed = NULL;
+	*failed_name = NULL;
 	return 0;
 }
 

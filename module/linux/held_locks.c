@@ -34,7 +34,7 @@ static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 	/* The low three bits are flags. */
 	unsigned long owner;
 
-	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(RWSEM) &&
+	return ntklog_get_action_class(action) == NTKLOG_SLEEPING_CLASS(RWSEM) &&
 	       action & NTKLOG_SLEEPING_EXCLUSIVE_BIT &&
 	       !get_kernel_nofault(owner, (unsigned long *)&rwsem->owner) &&
 	       (owner & ~7UL) != (unsigned long)task;
@@ -129,7 +129,7 @@ static u32 ntklog_make_open_hold_action(const struct ntklog_held_lock *held)
 		state = is_exclusive ? NTKLOG_OPEN_WAITS_EXCLUSIVE : NTKLOG_OPEN_WAITS_SHARED;
 	else
 		state = is_exclusive ? NTKLOG_OPEN_HELD_EXCLUSIVE : NTKLOG_OPEN_HELD_SHARED;
-	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(held->action) | state;
+	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_get_action_class(held->action) | state;
 }
 
 static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct task_struct *task,
@@ -137,10 +137,10 @@ static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct tas
 {
 	const struct ntklog_open_hold event = {
 		.list_time = list->time,
-		.lock = ntklog_displayed_address((unsigned long)held->lock),
+		.lock = ntklog_get_displayed_address((unsigned long)held->lock),
 		.since = held->since,
 		.wait_time = held->is_waiting ? 0 : held->wait_time,
-		.caller = ntklog_displayed_address(held->caller),
+		.caller = ntklog_get_displayed_address(held->caller),
 		.thread_id = task_pid_nr(task),
 		.action = ntklog_make_open_hold_action(held),
 		.contentions = held->contentions,
@@ -168,7 +168,7 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 	if (task == current)
 		return;
 	for (i = 0; i < count; i++) {
-		u32 group = ntklog_action_group(locks[i].action);
+		u32 group = ntklog_get_action_group(locks[i].action);
 
 		if (etw_group_mask_test(&list->session->run->observed, group))
 			ntklog_log_held_lock(list, task, &locks[i]);
@@ -183,7 +183,7 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
  */
 void ntklog_list_held_locks(struct etw_session *session)
 {
-	struct ntklog_held_list list = { .session = session, .time = ntklog_cycles() };
+	struct ntklog_held_list list = { .session = session, .time = ntklog_read_cycles() };
 	const struct ntklog_open_hold list_event = {
 		.list_time = list.time,
 		.action = NTKLOG_OPEN_LIST,

@@ -27,7 +27,7 @@ static unsigned long ntklog_interrupt_entry;
 static struct tracepoint *ntklog_reschedule_entry;
 
 /* Number of kinds that need the hooks. Written with ntklog_linux_mutex held. */
-static unsigned int ntklog_interrupt_hook_users;
+static unsigned int ntklog_interrupt_hook_user_count;
 
 /*
  * The handler of an interrupt that demultiplexes others calls irq_enter_rcu() again. Count such an
@@ -86,38 +86,38 @@ static int ntklog_register_irq_enter_hook(void)
 
 /**
  * ntklog_register_interrupt_hooks() - count interrupts in the slots of held locks
- * @failed: after an error, set to the name of the function or tracepoint that cannot be hooked
+ * @failed_name: after an error, set to the name of the function or tracepoint that cannot be hooked
  *
  * Context: task; may sleep; ntklog_pin_ftrace_enabled() in effect. Callers are serialized.
  * Return: 0, and the caller must call ntklog_unregister_interrupt_hooks(); or a negative errno.
  */
-int ntklog_register_interrupt_hooks(const char **failed)
+int ntklog_register_interrupt_hooks(const char **failed_name)
 {
 	int err;
 
-	*failed = INTERRUPT_ENTRY_FUNCTION;
+	*failed_name = INTERRUPT_ENTRY_FUNCTION;
 	if (ntklog_irq_enter_hook_is_stuck)
 		return -ENODEV;
-	if (ntklog_interrupt_hook_users++)
+	if (ntklog_interrupt_hook_user_count++)
 		return 0;
 	/* Check at compile time that the probe has the type of its tracepoint. */
 	check_trace_callback_type_reschedule_entry(ntklog_reschedule_probe);
-	*failed = RESCHEDULE_TRACEPOINT;
+	*failed_name = RESCHEDULE_TRACEPOINT;
 	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
 	if (err)
 		goto err_users;
-	*failed = INTERRUPT_ENTRY_FUNCTION;
+	*failed_name = INTERRUPT_ENTRY_FUNCTION;
 	err = ntklog_register_irq_enter_hook();
 	if (err)
 		goto err_tracepoint;
-	*failed = NULL;
+	*failed_name = NULL;
 	return 0;
 
 err_tracepoint:
 	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
 	tracepoint_synchronize_unregister();
 err_users:
-	ntklog_interrupt_hook_users--;
+	ntklog_interrupt_hook_user_count--;
 	return err;
 }
 
@@ -144,7 +144,7 @@ void ntklog_unregister_interrupt_hooks(void)
 {
 	int err;
 
-	if (--ntklog_interrupt_hook_users)
+	if (--ntklog_interrupt_hook_user_count)
 		return;
 	err = unregister_ftrace_function(&ntklog_interrupt_ops);
 	if (err) {

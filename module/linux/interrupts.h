@@ -7,7 +7,7 @@
 #include "kind.h"
 
 const char *ntklog_resolve_interrupt_hooks(void);
-int ntklog_register_interrupt_hooks(const char **failed);
+int ntklog_register_interrupt_hooks(const char **failed_name);
 void ntklog_unregister_interrupt_hooks(void);
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 bool ntklog_interrupt_hooks_are_stuck(void);

@@ -28,7 +28,7 @@
  */
 u32 ntklog_linux_mode;
 
-const char *ntklog_linux_forbidden = "the module is being loaded";
+const char *ntklog_linux_forbidden_reason = "the module is being loaded";
 
 /*
  * Held while a kind is attached or detached, and during a self-test.
@@ -44,7 +44,7 @@ DEFINE_MUTEX(ntklog_linux_mutex);
 static DECLARE_WAIT_QUEUE_HEAD(ntklog_linux_wait);
 
 static void ntklog_update_linux_kind(struct ntklog_event_group *group,
-				     const struct perfinfo_groupmask *wanted);
+				     const struct perfinfo_groupmask *wanted_groups);
 static int ntklog_get_kind_err(const struct etw_provider *provider);
 static void ntklog_run_kind_work(struct work_struct *work);
 
@@ -79,10 +79,10 @@ static void ntklog_run_kind_work(struct work_struct *work);
 	.name = _name,								\
 	.functions = LINUX_FUNCTIONS(_functions),				\
 	.spin_kind = PERF_SPIN_LOCK_KIND(_mode),				\
-	LINUX_EVENT_GROUP(_index, _group, ntklog_spin_lock_rundown),		\
+	LINUX_EVENT_GROUP(_index, _group, ntklog_fill_spin_lock_rundown),	\
 }
 
-/* ntklog_sleeping_rundown() reports the rates once for all kinds that sleep. */
+/* ntklog_fill_sleeping_rundown() reports the rates once for all kinds that sleep. */
 #define LINUX_SLEEPING_KIND(_index, _name, _CLASS)				\
 {										\
 	.name = #_name,								\
@@ -139,35 +139,35 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
 }
 
 /**
- * ntklog_kind_unavailable_reason() - find out why a kind cannot be observed in the current mode
+ * ntklog_get_kind_unavailable_reason() - find out why a kind cannot be observed in the current mode
  * @kind: the kind
  *
  * Context: task.
  * Return: the reason, or NULL if the kind can be observed.
  */
-const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
+const char *ntklog_get_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
 {
 	const char *reason = NULL;
 
-	if (ntklog_linux_forbidden)
-		return ntklog_linux_forbidden;
+	if (ntklog_linux_forbidden_reason)
+		return ntklog_linux_forbidden_reason;
 	if (!ntklog_kind_uses_tracepoints(kind))
-		return kind->unavailable;
+		return kind->unavailable_reason;
 	if (ntklog_kind_uses_release_tracepoint(kind))
 		reason = ntklog_check_release_tracepoint();
 	return reason ?: ntklog_check_wait_tracepoints(kind);
 }
 
 /**
- * ntklog_kind_fallback_hint() - return a hint if mode "waits" can observe a kind
+ * ntklog_get_kind_fallback_hint() - return a hint if mode "waits" can observe a kind
  * @kind: a kind that cannot be observed in the current mode
  *
  * Context: task.
  * Return: the hint, as the end of a message, or an empty string.
  */
-const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
+const char *ntklog_get_kind_fallback_hint(const struct ntklog_linux_kind *kind)
 {
-	return !ntklog_linux_forbidden && !ntklog_kind_sleeps(kind) &&
+	return !ntklog_linux_forbidden_reason && !ntklog_kind_sleeps(kind) &&
 	       ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS &&
 	       !ntklog_check_wait_tracepoints(kind) ? "; mode \"waits\" can be had" : "";
 }
@@ -186,11 +186,11 @@ bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
 
 static int ntklog_attach_tracepoints(struct ntklog_linux_kind *kind)
 {
-	int err = ntklog_watch_waits(kind->spin_kind, &kind->failed);
+	int err = ntklog_watch_waits(kind->spin_kind, &kind->failed_name);
 
 	if (err || !ntklog_kind_uses_release_tracepoint(kind))
 		return err;
-	err = ntklog_watch_releases(&kind->failed);
+	err = ntklog_watch_releases(&kind->failed_name);
 	if (err)
 		ntklog_stop_watching_waits(kind->spin_kind);
 	return err;
@@ -201,18 +201,19 @@ static int ntklog_attach_tracepoints(struct ntklog_linux_kind *kind)
  * @kind: a kind that is available and detached
  *
  * Context: task; may sleep without limit; ntklog_linux_mutex held.
- * Return: 0, or a negative errno; @kind->failed is then the name of the function, tracepoint or
- * sysctl that failed.
+ * Return: 0, or a negative errno; @kind->failed_name is then the name of the function, tracepoint
+ * or sysctl that failed.
  */
 int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 {
 	if (ntklog_kind_sleeps(kind))
-		return ntklog_attach_sleeping(kind->functions, kind->class, &kind->failed);
+		return ntklog_attach_sleeping(kind->functions, kind->class, &kind->failed_name);
 	if (ntklog_kind_uses_tracepoints(kind))
 		return ntklog_attach_tracepoints(kind);
 	return ntklog_attach_spinning(kind->functions,
 				      ntklog_linux_mode == NTKLOG_LINUX_MODE_SAMPLED ?
-				      NTKLOG_VARIANT_SAMPLE : NTKLOG_VARIANT_TRACK, &kind->failed);
+				      NTKLOG_VARIANT_SAMPLE : NTKLOG_VARIANT_TRACK,
+				      &kind->failed_name);
 }
 
 static void ntklog_end_detaching(struct work_struct *work)
@@ -259,7 +260,7 @@ void ntklog_detach_kind(struct ntklog_linux_kind *kind)
  */
 void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *failed_function)
 {
-	kind->failed = failed_function;
+	kind->failed_name = failed_function;
 	WRITE_ONCE(kind->err, -EPROTO);
 	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
 	smp_store_release(&kind->is_attached, false);
@@ -273,7 +274,7 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 	const char *failed_function = NULL;
 
 	kind->err = 0;
-	kind->failed = NULL;
+	kind->failed_name = NULL;
 	kind->err = ntklog_attach_kind(kind);
 	if (kind->err)
 		return;
@@ -293,9 +294,9 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
  */
 void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind)
 {
-	if (kind->unavailable || !ntklog_kind_is_stuck(kind))
+	if (kind->unavailable_reason || !ntklog_kind_is_stuck(kind))
 		return;
-	kind->unavailable = "ftrace has failed: its functions cannot be restored";
+	kind->unavailable_reason = "ftrace has failed: its functions cannot be restored";
 	__module_get(THIS_MODULE);
 }
 
@@ -312,32 +313,33 @@ void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 			kind->name);
 	else if (kind->err == -EPROTO)
 		pr_warn("Linux' locks of kind %s are not watched: %s does not do what the kernel's own function does\n",
-			kind->name, kind->failed);
+			kind->name, kind->failed_name);
 	else if (kind->err)
 		pr_warn("Linux' locks of kind %s are not watched: %s cannot be redirected (%d)%s\n",
-			kind->name, kind->failed, kind->err,
+			kind->name, kind->failed_name, kind->err,
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
 
 static void ntklog_run_kind_work(struct work_struct *work)
 {
 	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
-	u32 request;
+	u32 request_number;
 	ktime_t start;
-	bool attach;
+	bool should_attach;
 
 	/* A self-test may hold the mutex for long, so read the latest request after taking it. */
 	mutex_lock(&ntklog_linux_mutex);
 	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
-	request = smp_load_acquire(&kind->requests);
-	attach = READ_ONCE(kind->should_be_attached);
+	request_number = smp_load_acquire(&kind->request_count);
+	should_attach = READ_ONCE(kind->should_be_attached);
 	start = ktime_get();
-	if (attach && !kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
+	if (should_attach && !kind->is_attached && !ntklog_get_kind_unavailable_reason(kind)) {
 		ntklog_show_operation(kind, "attaching");
 		ntklog_enable_kind(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		ntklog_warn_attach_failed(kind);
-	} else if (!attach && kind->is_attached && !ntklog_kind_unavailable_reason(kind)) {
+	} else if (!should_attach && kind->is_attached &&
+		   !ntklog_get_kind_unavailable_reason(kind)) {
 		ntklog_show_operation(kind, "detaching");
 		/* A session that starts meanwhile must not report the kind as observed. */
 		WRITE_ONCE(kind->is_attached, false);
@@ -348,43 +350,45 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	ntklog_clear_operation(kind);
 	mutex_unlock(&ntklog_linux_mutex);
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
-	smp_store_release(&kind->completed_requests, request);
+	smp_store_release(&kind->completed_requests, request_number);
 	wake_up_all(&ntklog_linux_wait);
 	/* Log the change here, because the task that has requested it may have been killed. */
 	etw_schedule_observing();
 }
 
-static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request)
+static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request_number)
 {
 	/* Pairs with the smp_store_release() in ntklog_run_kind_work(). */
-	return (s32)(smp_load_acquire(&kind->completed_requests) - request) >= 0;
+	return (s32)(smp_load_acquire(&kind->completed_requests) - request_number) >= 0;
 }
 
 #define NTKLOG_WARN_AFTER_S	10
 
-static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)
+static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request_number)
 {
 	long remaining_jiffies;
 
-	remaining_jiffies = wait_event_killable_timeout(ntklog_linux_wait,
-							ntklog_request_is_completed(kind, request),
-							NTKLOG_WARN_AFTER_S * HZ);
+	remaining_jiffies =
+		wait_event_killable_timeout(ntklog_linux_wait,
+					    ntklog_request_is_completed(kind, request_number),
+					    NTKLOG_WARN_AFTER_S * HZ);
 	if (remaining_jiffies)
 		return;
 	pr_warn("Linux' locks of kind %s: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
 		kind->name, NTKLOG_WARN_AFTER_S);
-	wait_event_killable(ntklog_linux_wait, ntklog_request_is_completed(kind, request));
+	wait_event_killable(ntklog_linux_wait, ntklog_request_is_completed(kind, request_number));
 }
 
 static void ntklog_update_linux_kind(struct ntklog_event_group *group,
-				     const struct perfinfo_groupmask *wanted)
+				     const struct perfinfo_groupmask *wanted_groups)
 {
 	struct ntklog_linux_kind *kind = container_of(group, struct ntklog_linux_kind, group);
-	u32 request = kind->requests + 1;
+	u32 request_number = kind->request_count + 1;
 
-	WRITE_ONCE(kind->should_be_attached, etw_group_mask_test(wanted, group->provider.group));
+	WRITE_ONCE(kind->should_be_attached,
+		   etw_group_mask_test(wanted_groups, group->provider.group));
 	/* Publishes should_be_attached. Pairs with smp_load_acquire() in ntklog_run_kind_work(). */
-	smp_store_release(&kind->requests, request);
+	smp_store_release(&kind->request_count, request_number);
 	queue_work(system_long_wq, &kind->work);
 	/*
 	 * Do not wait in the work item of a tracepoint, which holds the mutex of @group that
@@ -392,7 +396,7 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *group,
 	 */
 	if (current->flags & (PF_WQ_WORKER | PF_EXITING))
 		return;
-	ntklog_wait_for_kind(kind, request);
+	ntklog_wait_for_kind(kind, request_number);
 }
 
 static int ntklog_get_kind_err(const struct etw_provider *provider)
@@ -403,7 +407,7 @@ static int ntklog_get_kind_err(const struct etw_provider *provider)
 	/* Pairs with the smp_store_release() in ntklog_disable_broken_kind(). */
 	if (!READ_ONCE(kind->should_be_attached) || smp_load_acquire(&kind->is_attached))
 		return 0;
-	if (!ntklog_request_is_completed(kind, READ_ONCE(kind->requests)))
+	if (!ntklog_request_is_completed(kind, READ_ONCE(kind->request_count)))
 		return -EINTR;
 	return READ_ONCE(kind->err) ?: -EOPNOTSUPP;
 }

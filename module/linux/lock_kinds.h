@@ -16,13 +16,13 @@
  * struct ntklog_linux_kind - a kind of lock
  * @name: name of the kind in messages and in the file "linux"
  * @functions: functions to redirect or hook; NULL if this configuration does not allow it
- * @unavailable: reason why the functions cannot be redirected or hooked, or the name of a function
- *	or tracepoint that the kernel lacks or that cannot be used; NULL if they can. Written at
- *	load and after a failure of ftrace
- * @lacks_function: @unavailable is such a name
+ * @unavailable_reason: reason why the functions cannot be redirected or hooked, or the name of a
+ *	function or tracepoint that the kernel lacks or that cannot be used; NULL if they can.
+ *	Written at load and after a failure of ftrace
+ * @lacks_function: @unavailable_reason is such a name
  * @is_attached: the kind is attached, and is not being detached; some readers do not hold the mutex
- * @failed: name of the function, tracepoint or sysctl for which the last attachment or self-test
- *	failed, or NULL
+ * @failed_name: name of the function, tracepoint or sysctl for which the last attachment or
+ *	self-test failed, or NULL
  * @err: 0, or the negative errno of the last attachment or self-test
  * @attach_us: duration of the last attachment, in microseconds
  * @detach_us: duration of the last detachment, in microseconds
@@ -30,25 +30,25 @@
  * @class: NTKLOG_SLEEPING_CLASS() of a kind that sleeps; 0 for a kind that spins
  * @group: event group of the kind; its subscribers decide whether the kind is attached
  * @should_be_attached: true if @work must attach the kind, false if @work must detach it; written
- *	before @requests, with the mutex of @group held
- * @requests: number of requests to @work; written with the mutex of @group held
- * @completed_requests: value that @requests had when @work read it for its last complete run;
+ *	before @request_count, with the mutex of @group held
+ * @request_count: number of requests to @work; written with the mutex of @group held
+ * @completed_requests: value that @request_count had when @work read it for its last complete run;
  *	written by @work
  * @operation: name of the current operation, or NULL. Written with ntklog_linux_mutex held, read by
  *	the file "linux"
- * @operation_start: jiffies at the start of @operation
+ * @operation_start_jiffies: jiffies at the start of @operation
  * @work: attaches or detaches the kind
  *
- * @unavailable, @lacks_function, @is_attached, @failed, @err, @attach_us and @detach_us are written
- * with ntklog_linux_mutex held.
+ * @unavailable_reason, @lacks_function, @is_attached, @failed_name, @err, @attach_us and @detach_us
+ * are written with ntklog_linux_mutex held.
  */
 struct ntklog_linux_kind {
 	const char *name;
 	struct ntklog_linux_functions *functions;
-	const char *unavailable;
+	const char *unavailable_reason;
 	bool lacks_function;
 	bool is_attached;
-	const char *failed;
+	const char *failed_name;
 	int err;
 	s64 attach_us;
 	s64 detach_us;
@@ -56,10 +56,10 @@ struct ntklog_linux_kind {
 	u32 class;
 	struct ntklog_event_group group;
 	bool should_be_attached;
-	u32 requests;
+	u32 request_count;
 	u32 completed_requests;
 	const char *operation;
-	unsigned long operation_start;
+	unsigned long operation_start_jiffies;
 	struct work_struct work;
 };
 
@@ -72,7 +72,7 @@ extern struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT];
 	     (_kind) < ntklog_linux_kinds + NTKLOG_LINUX_KIND_COUNT; (_kind)++)
 
 /* Reason why no kind may be observed in any mode, or NULL. Written at module load. */
-extern const char *ntklog_linux_forbidden;
+extern const char *ntklog_linux_forbidden_reason;
 
 extern struct mutex ntklog_linux_mutex;
 
@@ -83,8 +83,8 @@ static inline bool ntklog_kind_sleeps(const struct ntklog_linux_kind *kind)
 
 bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind);
 bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind);
-const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind);
-const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind);
+const char *ntklog_get_kind_unavailable_reason(const struct ntklog_linux_kind *kind);
+const char *ntklog_get_kind_fallback_hint(const struct ntklog_linux_kind *kind);
 bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind);
 int ntklog_attach_kind(struct ntklog_linux_kind *kind);
 void ntklog_detach_kind(struct ntklog_linux_kind *kind);
@@ -96,7 +96,7 @@ void ntklog_end_detaching_now(void);
 
 static inline void ntklog_show_operation(struct ntklog_linux_kind *kind, const char *operation)
 {
-	WRITE_ONCE(kind->operation_start, jiffies);
+	WRITE_ONCE(kind->operation_start_jiffies, jiffies);
 	WRITE_ONCE(kind->operation, operation);
 }
 

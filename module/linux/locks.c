@@ -63,20 +63,21 @@ static void __init ntklog_measure_test_cycles(void)
 	ntklog_linux_test_cycles = max(min_cycles / TESTS, 1U);
 }
 
-static const char *ntklog_unavailable_prefix(const struct ntklog_linux_kind *kind,
-					     const char *reason)
+static const char *ntklog_get_unavailable_prefix(const struct ntklog_linux_kind *kind,
+						 const char *reason)
 {
-	return reason == kind->unavailable && kind->lacks_function ? "no usable function " : "";
+	return reason == kind->unavailable_reason && kind->lacks_function ?
+	       "no usable function " : "";
 }
 
 static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
 {
-	const char *reason = ntklog_kind_unavailable_reason(kind);
+	const char *reason = ntklog_get_kind_unavailable_reason(kind);
 
 	if (reason)
 		pr_info("Linux' locks of kind %s cannot be watched here: %s%s%s\n", kind->name,
-			ntklog_unavailable_prefix(kind, reason), reason,
-			ntklog_kind_fallback_hint(kind));
+			ntklog_get_unavailable_prefix(kind, reason), reason,
+			ntklog_get_kind_fallback_hint(kind));
 }
 
 static int ntklog_find_mode(const char *name)
@@ -86,13 +87,13 @@ static int ntklog_find_mode(const char *name)
 
 /**
  * ntklog_linux_init() - resolve the kernel's lock functions, and register the event groups
- * @allowed: false if the module parameter linux_locks forbids to observe Linux' locks
+ * @is_allowed: false if the module parameter linux_locks forbids to observe Linux' locks
  * @mode: name of the initial mode
  *
  * Context: module load, before a session exists.
  * Return: 0, or -EINVAL if there is no such mode.
  */
-int __init ntklog_linux_init(bool allowed, const char *mode)
+int __init ntklog_linux_init(bool is_allowed, const char *mode)
 {
 	struct ntklog_linux_kind *kind;
 
@@ -104,9 +105,9 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_linux_mode = ntklog_find_mode(mode);
 	ntklog_selftest_init();
-	ntklog_linux_forbidden = allowed ? NULL : "linux_locks=0";
+	ntklog_linux_forbidden_reason = is_allowed ? NULL : "linux_locks=0";
 	ntklog_for_each_kind(kind) {
-		kind->unavailable = ntklog_kind_sleeps(kind) ?
+		kind->unavailable_reason = ntklog_kind_sleeps(kind) ?
 			ntklog_resolve_sleeping(kind->functions, &kind->lacks_function) :
 			ntklog_resolve_spinning(kind->functions, &kind->lacks_function);
 		ntklog_report_unavailable_kind(kind);
@@ -152,19 +153,19 @@ void ntklog_linux_exit(void)
 
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
 {
-	const char *reason = ntklog_kind_unavailable_reason(kind);
+	const char *reason = ntklog_get_kind_unavailable_reason(kind);
 	const char *operation = READ_ONCE(kind->operation);
 
 	seq_printf(seq, "%s: ", kind->name);
 	if (operation)
 		seq_printf(seq, "%s for %lu s, waiting for a grace period of Tasks RCU\n",
-			   operation, (jiffies - READ_ONCE(kind->operation_start)) / HZ);
+			   operation, (jiffies - READ_ONCE(kind->operation_start_jiffies)) / HZ);
 	else if (reason)
 		seq_printf(seq, "unavailable: %s%s%s\n",
-			   ntklog_unavailable_prefix(kind, reason), reason,
-			   ntklog_kind_fallback_hint(kind));
+			   ntklog_get_unavailable_prefix(kind, reason), reason,
+			   ntklog_get_kind_fallback_hint(kind));
 	else if (kind->err)
-		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
+		seq_printf(seq, "failed: %s (%d)\n", kind->failed_name, kind->err);
 	else if (ntklog_kind_uses_tracepoints(kind))
 		seq_printf(seq, "%s, %s, attached in %lld us, detached in %lld us\n",
 			   kind->is_attached ? "on" : "off",
@@ -180,25 +181,25 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 
 static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kind)
 {
-	const char *failed_function, *old_failed = kind->failed;
+	const char *failed_function, *old_failed = kind->failed_name;
 	bool was_attached = kind->is_attached;
 	int old_err = kind->err;
 
 	if (ntklog_kind_sleeps(kind))
 		return;
-	if (ntklog_kind_uses_tracepoints(kind) && !ntklog_kind_unavailable_reason(kind)) {
+	if (ntklog_kind_uses_tracepoints(kind) && !ntklog_get_kind_unavailable_reason(kind)) {
 		seq_printf(seq, "%s: no functions, in mode \"%s\"\n", kind->name,
 			   ntklog_linux_modes[ntklog_linux_mode]);
 		return;
 	}
-	if (!was_attached && !ntklog_kind_unavailable_reason(kind)) {
-		kind->failed = NULL;
+	if (!was_attached && !ntklog_get_kind_unavailable_reason(kind)) {
+		kind->failed_name = NULL;
 		ntklog_show_operation(kind, "testing");
 		kind->err = ntklog_attach_kind(kind);
 		ntklog_clear_operation(kind);
 		ntklog_warn_attach_failed(kind);
 	}
-	if (ntklog_kind_unavailable_reason(kind) || kind->err) {
+	if (ntklog_get_kind_unavailable_reason(kind) || kind->err) {
 		ntklog_describe_kind(seq, kind);
 		return;
 	}
@@ -217,7 +218,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		ntklog_clear_operation(kind);
 		/* The error of a kind that has a subscriber stays until its next attachment. */
 		if (ntklog_event_group_has_subscribers(&kind->group)) {
-			kind->failed = old_failed;
+			kind->failed_name = old_failed;
 			kind->err = old_err;
 		}
 	}
@@ -267,9 +268,9 @@ void ntklog_linux_describe(struct seq_file *seq)
 	sum = ntklog_sum_sleeping_slots();
 	seq_printf(seq,
 		   "sleeping locks owned: %llu, waited for: %llu, forgotten: %llu, while waited for: %llu\n",
-		   sum.held, sum.waiting, sum.dropped, sum.dropped_waits);
-	seq_printf(seq, "task records: %u, spare: %u\n", ntklog_task_record_count(),
-		   ntklog_spare_task_record_count());
+		   sum.held_slots, sum.waiting_slots, sum.dropped_slots, sum.dropped_waiting_slots);
+	seq_printf(seq, "task records: %u, spare: %u\n", ntklog_count_task_records(),
+		   ntklog_count_spare_task_records());
 	if (ntklog_sleeping_detach_is_pending())
 		seq_puts(seq, "detaching: waiting for a grace period of Tasks RCU\n");
 }

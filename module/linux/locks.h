@@ -7,7 +7,7 @@
 
 struct seq_file;
 
-int ntklog_linux_init(bool allowed, const char *mode);
+int ntklog_linux_init(bool is_allowed, const char *mode);
 void ntklog_linux_exit(void);
 void ntklog_linux_describe(struct seq_file *seq);
 void ntklog_test_kinds(struct seq_file *seq);

@@ -55,25 +55,26 @@ unsigned long ntklog_find_function(const char *name)
 /* Each address may be that of the function or of the instruction that ftrace patches. */
 static bool ntklog_is_same_function(unsigned long function, const void *other)
 {
-	return ntklog_address_after_call(function) ==
-	       ntklog_address_after_call((unsigned long)other);
+	return ntklog_get_address_after_call(function) ==
+	       ntklog_get_address_after_call((unsigned long)other);
 }
 
 /* Returns false if the kind of lock cannot be used. Without a hook the address is 0. */
 static bool ntklog_resolve_target(struct ntklog_target *target, const void *original_entry)
 {
-	unsigned long inner;
+	unsigned long inner_address;
 
 	target->address = ntklog_find_function(target->name);
 	if (!target->address)
 		return target->optional;
-	if ((target->exported && !ntklog_is_same_function(target->address, target->exported)) ||
-	    (original_entry && original_entry != ntklog_address_after_call(target->address))) {
+	if ((target->exported_address &&
+	     !ntklog_is_same_function(target->address, target->exported_address)) ||
+	    (original_entry && original_entry != ntklog_get_address_after_call(target->address))) {
 		target->address = 0;
 		return false;
 	}
-	inner = target->inner_name ? ntklog_find_function(target->inner_name) : 0;
-	if (!inner || !ntklog_code_calls(target->address, inner))
+	inner_address = target->inner_name ? ntklog_find_function(target->inner_name) : 0;
+	if (!inner_address || !ntklog_code_calls(target->address, inner_address))
 		return true;
 	target->address = 0;
 	return target->optional;
@@ -89,17 +90,18 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
  */
 const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count)
 {
-	const char *unusable = NULL;
+	const char *unusable_name = NULL;
 	size_t i, j;
 
 	for (i = 0; i < count; i++)
 		for (j = 0; j < hooks[i].target_count; j++) {
 			struct ntklog_target *target = &hooks[i].targets[j];
 
-			if (!ntklog_resolve_target(target, hooks[i].original_entry) && !unusable)
-				unusable = target->name;
+			if (!ntklog_resolve_target(target, hooks[i].original_entry) &&
+			    !unusable_name)
+				unusable_name = target->name;
 		}
-	return unusable;
+	return unusable_name;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resolve_targets);
 
@@ -122,11 +124,11 @@ static size_t ntklog_count_hook_targets(const struct ntklog_hook *hook)
  */
 size_t ntklog_count_targets(const struct ntklog_hook *hooks, size_t count)
 {
-	size_t i, functions = 0;
+	size_t i, function_count = 0;
 
 	for (i = 0; i < count; i++)
-		functions += ntklog_count_hook_targets(&hooks[i]);
-	return functions;
+		function_count += ntklog_count_hook_targets(&hooks[i]);
+	return function_count;
 }
 
 /* Callback of the guard, which has to trace a function, and traces one that is rarely called. */
@@ -139,7 +141,7 @@ static struct ftrace_ops ntklog_ftrace_guard;
 static bool ntklog_ftrace_guard_registered, ntklog_ftrace_guard_stuck;
 
 /* Registered hooks keep ftrace enabled, so the guard is only needed while there are none. */
-static unsigned int ntklog_registered_hooks;
+static unsigned int ntklog_registered_hook_count;
 
 static void ntklog_reset_ftrace_guard(void)
 {
@@ -151,7 +153,7 @@ static void ntklog_reset_ftrace_guard(void)
 
 /**
  * ntklog_pin_ftrace_enabled() - ensure that kernel.ftrace_enabled is 1 and stays 1
- * @failed: after an error, set to the name of the sysctl, or to "ftrace"
+ * @failed_name: after an error, set to the name of the sysctl, or to "ftrace"
  *
  * While kernel.ftrace_enabled is 0, register_ftrace_direct() succeeds without patching the
  * function. It also changes the ftrace record of the function. Unregistering does not undo this
@@ -167,15 +169,15 @@ static void ntklog_reset_ftrace_guard(void)
  * Return: 0; the caller must then call ntklog_unpin_ftrace_enabled(). -EHOSTDOWN if
  * kernel.ftrace_enabled is 0. Another negative errno if ftrace does not work.
  */
-int ntklog_pin_ftrace_enabled(const char **failed)
+int ntklog_pin_ftrace_enabled(const char **failed_name)
 {
 	int err;
 
 	if (ntklog_ftrace_guard_stuck) {
-		*failed = "ftrace";
+		*failed_name = "ftrace";
 		return -ENODEV;
 	}
-	if (ntklog_registered_hooks)
+	if (ntklog_registered_hook_count)
 		return 0;
 	ntklog_ftrace_guard.func = ntklog_ftrace_guard_callback;
 	ntklog_ftrace_guard.flags = FTRACE_OPS_FL_PERMANENT;
@@ -188,7 +190,7 @@ int ntklog_pin_ftrace_enabled(const char **failed)
 		return 0;
 	}
 	ntklog_reset_ftrace_guard();
-	*failed = err == -EBUSY ? "kernel.ftrace_enabled" : "ftrace";
+	*failed_name = err == -EBUSY ? "kernel.ftrace_enabled" : "ftrace";
 	return err == -EBUSY ? -EHOSTDOWN : err;
 }
 
@@ -267,7 +269,7 @@ static int ntklog_register_hook(struct ntklog_hook *hook)
 		return err;
 	}
 	hook->registered = true;
-	ntklog_registered_hooks++;
+	ntklog_registered_hook_count++;
 	/*
 	 * Refuse kernel.ftrace_enabled=0 while the hook is registered. No lock is needed,
 	 * because ftrace does not write the flags of an ops while it stays registered.
@@ -294,19 +296,19 @@ void ntklog_select_variant(struct ntklog_hook *hooks, size_t count,
 }
 
 /* If one hook fails, the others are removed again. */
-static int ntklog_register_matching_hooks(struct ntklog_hook *hooks, size_t count, bool releases,
-					  const char **failed)
+static int ntklog_register_matching_hooks(struct ntklog_hook *hooks, size_t count, bool is_release,
+					  const char **failed_name)
 {
 	size_t i;
 	int err;
 
 	for (i = 0; i < count; i++) {
-		if (hooks[i].is_release != releases || !ntklog_count_hook_targets(&hooks[i]))
+		if (hooks[i].is_release != is_release || !ntklog_count_hook_targets(&hooks[i]))
 			continue;
 		err = ntklog_register_hook(&hooks[i]);
 		if (err) {
-			*failed = hooks[i].targets[0].name;
-			ntklog_unregister_hooks(hooks, count, releases);
+			*failed_name = hooks[i].targets[0].name;
+			ntklog_unregister_hooks(hooks, count, is_release);
 			return err;
 		}
 	}
@@ -317,7 +319,7 @@ static int ntklog_register_matching_hooks(struct ntklog_hook *hooks, size_t coun
  * ntklog_register_hooks() - install the hooks of a lock kind
  * @hooks: array of hooks
  * @count: number of elements in @hooks
- * @failed: set to the name of the first function of the hook that failed
+ * @failed_name: set to the name of the first function of the hook that failed
  *
  * Installs release hooks before acquire hooks, so that each lock that is acquired through an
  * acquire hook is released through a release hook.
@@ -325,13 +327,13 @@ static int ntklog_register_matching_hooks(struct ntklog_hook *hooks, size_t coun
  * Context: task; may sleep. Between ntklog_pin_ftrace_enabled() and ntklog_unpin_ftrace_enabled().
  * Return: 0, or a negative errno, and then none of the hooks is installed, except stuck ones.
  */
-int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed)
+int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed_name)
 {
-	int err = ntklog_register_matching_hooks(hooks, count, true, failed);
+	int err = ntklog_register_matching_hooks(hooks, count, true, failed_name);
 
 	if (err)
 		return err;
-	err = ntklog_register_matching_hooks(hooks, count, false, failed);
+	err = ntklog_register_matching_hooks(hooks, count, false, failed_name);
 	/*
 	 * ntklog_register_matching_hooks() has removed the acquire hooks again and has waited for a
 	 * grace period: all spin locks that were acquired through one of them have been released.
@@ -361,12 +363,12 @@ static void ntklog_unregister_hook(struct ntklog_hook *hook, bool wait)
 	}
 	hook->registered = false;
 	hook->draining = true;
-	ntklog_registered_hooks--;
+	ntklog_registered_hook_count--;
 }
 
-static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releases)
+static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool is_release)
 {
-	return hook->is_release == releases && hook->registered && !hook->stuck;
+	return hook->is_release == is_release && hook->registered && !hook->stuck;
 }
 
 /*
@@ -380,41 +382,41 @@ static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releas
  * flag, because they iterate with preemption off. From here on the hook of a shared function may
  * miss calls.
  */
-static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool releases)
+static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool is_release)
 {
-	size_t i, hidden = 0;
+	size_t i, hidden_count = 0;
 
 	for (i = 0; i < count; i++)
-		if (ntklog_hook_is_removable(&hooks[i], releases)) {
+		if (ntklog_hook_is_removable(&hooks[i], is_release)) {
 			hooks[i].ops.flags |= FTRACE_OPS_FL_STUB;
-			hidden++;
+			hidden_count++;
 		}
 	synchronize_rcu();
-	return hidden;
+	return hidden_count;
 }
 
 /**
  * ntklog_unregister_hooks() - remove all acquire hooks or all release hooks of a lock kind
  * @hooks: array of hooks
  * @count: number of elements in @hooks
- * @releases: true to remove the release hooks, false to remove the acquire hooks
+ * @is_release: true to remove the release hooks, false to remove the acquire hooks
  *
  * When this function returns, no task is in a trampoline, hook or replacement of the removed hooks.
  * All spin locks that were held on entry have been released.
  *
  * Context: task; may sleep.
  */
-void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool releases)
+void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool is_release)
 {
-	size_t i, remaining = ntklog_hide_hooks(hooks, count, releases);
+	size_t i, remaining_count = ntklog_hide_hooks(hooks, count, is_release);
 
 	for (i = 0; i < count; i++)
-		if (ntklog_hook_is_removable(&hooks[i], releases))
-			ntklog_unregister_hook(&hooks[i], !--remaining);
+		if (ntklog_hook_is_removable(&hooks[i], is_release))
+			ntklog_unregister_hook(&hooks[i], !--remaining_count);
 	synchronize_rcu();
 	/* Clear the ops only after the grace period, because CPUs may use the ops until then. */
 	for (i = 0; i < count; i++)
-		if (hooks[i].draining && hooks[i].is_release == releases)
+		if (hooks[i].draining && hooks[i].is_release == is_release)
 			ntklog_reset_hook(&hooks[i]);
 }
 
@@ -431,13 +433,13 @@ void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool relea
  */
 void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count)
 {
-	int releases;
+	int is_release;
 	size_t i;
 
-	for (releases = 0; releases <= 1; releases++) {
-		ntklog_hide_hooks(hooks, count, releases);
+	for (is_release = 0; is_release <= 1; is_release++) {
+		ntklog_hide_hooks(hooks, count, is_release);
 		for (i = 0; i < count; i++)
-			if (ntklog_hook_is_removable(&hooks[i], releases))
+			if (ntklog_hook_is_removable(&hooks[i], is_release))
 				ntklog_unregister_hook(&hooks[i], false);
 	}
 }

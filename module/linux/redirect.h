@@ -56,8 +56,8 @@ enum ntklog_hook_variant {
 /**
  * struct ntklog_target - a kernel function to hook
  * @name: symbol name
- * @exported: address of the function if it is exported, otherwise NULL. A kprobe may find another
- *	symbol of the same name
+ * @exported_address: address of the function if it is exported, otherwise NULL. A kprobe may find
+ *	another symbol of the same name
  * @optional: not every supported kernel has this function
  * @inner_name: symbol name of an inner lock function, or NULL. A function that calls it is not
  *	hooked, because the hook of the inner function sees the lock operation already
@@ -65,7 +65,7 @@ enum ntklog_hook_variant {
  */
 struct ntklog_target {
 	const char *name;
-	const void *exported;
+	const void *exported_address;
 	bool optional;
 	const char *inner_name;
 	unsigned long address;
@@ -101,7 +101,7 @@ struct ntklog_hook {
 	struct ftrace_ops ops;
 };
 
-#define NTKLOG_EXPORTED(_name, ...)	{ .name = #_name, .exported = _name, __VA_ARGS__ }
+#define NTKLOG_EXPORTED(_name, ...)	{ .name = #_name, .exported_address = _name, __VA_ARGS__ }
 
 #define NTKLOG_ENTRY_HOOK(_trampoline, _targets, ...)				\
 {										\
@@ -112,11 +112,11 @@ struct ntklog_hook {
 	__VA_ARGS__								\
 }
 
-#define NTKLOG_REPLACE_HOOK(_name, _releases, ...)				\
+#define NTKLOG_REPLACE_HOOK(_name, _is_release, ...)				\
 {										\
 	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\
-	.is_release = _releases,						\
+	.is_release = _is_release,						\
 	.trampolines = {							\
 		[NTKLOG_VARIANT_TRACK] = trampoline_##_name,			\
 		[NTKLOG_VARIANT_SAMPLE] = sampled_trampoline_##_name,		\
@@ -131,12 +131,12 @@ struct ntklog_hook {
 size_t ntklog_count_targets(const struct ntklog_hook *hooks, size_t count);
 unsigned long ntklog_find_function(const char *name);
 const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count);
-int ntklog_pin_ftrace_enabled(const char **failed);
+int ntklog_pin_ftrace_enabled(const char **failed_name);
 void ntklog_unpin_ftrace_enabled(void);
 void ntklog_select_variant(struct ntklog_hook *hooks, size_t count,
 			   enum ntklog_hook_variant variant);
-int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed);
-void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool releases);
+int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, const char **failed_name);
+void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool is_release);
 void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count);
 void ntklog_reset_unregistered_hooks(struct ntklog_hook *hooks, size_t count);
 

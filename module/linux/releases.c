@@ -37,7 +37,8 @@ static struct {
 static struct tracepoint *ntklog_contended_release;
 
 /* Reason why the holders of spin locks cannot be observed, or NULL. Written at module load. */
-static const char *ntklog_releases_unavailable = "no tracepoint contended_release for spin locks";
+static const char *ntklog_releases_unavailable_reason =
+	"no tracepoint contended_release for spin locks";
 
 /* Upper bound of the size of a release function. */
 #define NTKLOG_RELEASE_FUNCTION_SIZE	128
@@ -111,7 +112,7 @@ void __init ntklog_releases_init(void)
 		ntklog_release_functions[i].address =
 			ntklog_find_function(ntklog_release_functions[i].name);
 		if (ntklog_release_functions[i].address)
-			ntklog_releases_unavailable = NULL;
+			ntklog_releases_unavailable_reason = NULL;
 	}
 }
 
@@ -123,23 +124,23 @@ void __init ntklog_releases_init(void)
  */
 const char *ntklog_check_release_tracepoint(void)
 {
-	return ntklog_releases_unavailable;
+	return ntklog_releases_unavailable_reason;
 }
 
 /**
  * ntklog_watch_releases() - register the probe of contended_release
- * @failed: after an error, set to the name of the tracepoint
+ * @failed_name: after an error, set to the name of the tracepoint
  *
  * Context: task; may sleep; takes tracepoints_mutex. The tracepoint is available.
  * Return: 0 or a negative errno.
  */
-int ntklog_watch_releases(const char **failed)
+int ntklog_watch_releases(const char **failed_name)
 {
 	int err = tracepoint_probe_register(ntklog_contended_release,
 					    ntklog_contended_release_probe, NULL);
 
 	if (err)
-		*failed = ntklog_contended_release->name;
+		*failed_name = ntklog_contended_release->name;
 	return err;
 }
 
@@ -165,7 +166,7 @@ const char *ntklog_check_release_tracepoint(void)
 	return "the functions that fire contended_release cannot be looked up";
 }
 
-int ntklog_watch_releases(const char **failed)
+int ntklog_watch_releases(const char **failed_name)
 {
 	return -EOPNOTSUPP;
 }

@@ -6,7 +6,7 @@
 
 void ntklog_releases_init(void);
 const char *ntklog_check_release_tracepoint(void);
-int ntklog_watch_releases(const char **failed);
+int ntklog_watch_releases(const char **failed_name);
 void ntklog_stop_watching_releases(void);
 
 #endif /* _NTKLOG_LINUX_RELEASES_H */

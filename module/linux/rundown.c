@@ -22,26 +22,26 @@
 #include "held_locks.h"
 #include "rundown.h"
 
-static void ntklog_fill_mode_rundown(struct etw_rundown_event *event, bool end, u32 mode)
+static void ntklog_fill_mode_rundown(struct etw_rundown_event *event, bool is_end, u32 mode)
 {
 	struct ntklog_dc record = {
 		.linux_mode = mode,
 		.blockers = READ_ONCE(ntklog_spin_lock_blocker_rate),
 	};
 
-	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_DC_END :
+	etw_fill_rundown_event(event, is_end ? NTKLOG_LOG_TYPE_DC_END :
 					    NTKLOG_LOG_TYPE_DC_START,
 			       NTKLOG_DC_VERSION, &record, sizeof(record));
 }
 
-static void ntklog_linux_mode_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_fill_linux_mode_rundown(struct etw_rundown_event *event, bool is_end)
 {
-	ntklog_fill_mode_rundown(event, end, READ_ONCE(ntklog_linux_mode));
+	ntklog_fill_mode_rundown(event, is_end, READ_ONCE(ntklog_linux_mode));
 }
 
-static void ntklog_nt_mode_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_fill_nt_mode_rundown(struct etw_rundown_event *event, bool is_end)
 {
-	ntklog_fill_mode_rundown(event, end, NTKLOG_LINUX_MODE_FULL);
+	ntklog_fill_mode_rundown(event, is_end, NTKLOG_LINUX_MODE_FULL);
 	if (!READ_ONCE(ntklog_spin_lock_blocker_rate) ||
 	    etw_group_mask_test(event->groups, PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK))
 		event->length = 0;
@@ -52,9 +52,9 @@ static void ntklog_nt_mode_rundown(struct etw_rundown_event *event, bool end)
 				 PERF_LINUX_WW_MUTEX)
 
 /* A session that also has NT's resources gets the rates from the provider of resources. */
-static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_fill_sleeping_rundown(struct etw_rundown_event *event, bool is_end)
 {
-	ntklog_resource_rundown(event, end);
+	ntklog_fill_resource_rundown(event, is_end);
 	if (etw_group_mask_test(event->groups, PERF_SYNC_OBJECTS))
 		event->length = 0;
 }
@@ -65,10 +65,10 @@ static u64 ntklog_read_steal_time(int cpu)
 }
 
 /* A variable, so that a KUnit case may replace the function: emulated CPUs have no steal time. */
-ntklog_steal_time_func_t ntklog_steal_time_of_cpu = ntklog_read_steal_time;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_steal_time_of_cpu);
+ntklog_steal_time_func_t ntklog_steal_time_func = ntklog_read_steal_time;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_steal_time_func);
 
-static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_fill_dropped_blockers_rundown(struct etw_rundown_event *event, bool is_end)
 {
 	struct ntklog_dropped_dc record = { 0 };
 	int cpu;
@@ -78,9 +78,9 @@ static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, boo
 			READ_ONCE(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu)->blocker_limit.dropped);
 		record.sleeping_locks +=
 			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->blocker_limit.dropped);
-		record.steal_time += ntklog_steal_time_of_cpu(cpu);
+		record.steal_time += ntklog_steal_time_func(cpu);
 	}
-	etw_fill_rundown_event(event, end ? NTKLOG_LOG_TYPE_DROPPED_DC_END :
+	etw_fill_rundown_event(event, is_end ? NTKLOG_LOG_TYPE_DROPPED_DC_END :
 					    NTKLOG_LOG_TYPE_DROPPED_DC_START,
 			       NTKLOG_DROPPED_DC_VERSION, &record, sizeof(record));
 }
@@ -88,20 +88,20 @@ static void ntklog_dropped_blockers_rundown(struct etw_rundown_event *event, boo
 static struct etw_provider ntklog_rundown_providers[] = {
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK,
-		.rundown = ntklog_linux_mode_rundown,
+		.rundown = ntklog_fill_linux_mode_rundown,
 	},
 	{
 		.group = PERF_SPINLOCK,
-		.rundown = ntklog_nt_mode_rundown,
+		.rundown = ntklog_fill_nt_mode_rundown,
 	},
 	{
 		.group = LINUX_SLEEPING_LOCKS,
-		.rundown = ntklog_sleeping_rundown,
+		.rundown = ntklog_fill_sleeping_rundown,
 		.list_holds = ntklog_list_held_locks,
 	},
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK | LINUX_SLEEPING_LOCKS,
-		.rundown = ntklog_dropped_blockers_rundown,
+		.rundown = ntklog_fill_dropped_blockers_rundown,
 		.rundown_has_counts = true,
 	},
 };

@@ -10,7 +10,7 @@ extern u32 ntklog_linux_mode;
 /* Returns the steal time of a CPU, in nanoseconds. */
 typedef u64 (*ntklog_steal_time_func_t)(int cpu);
 
-extern ntklog_steal_time_func_t ntklog_steal_time_of_cpu;
+extern ntklog_steal_time_func_t ntklog_steal_time_func;
 
 void ntklog_linux_rundown_init(void);
 

@@ -46,15 +46,15 @@ static const char * const ntklog_selftest_contexts[] = {
 };
 
 /*
- * @preempt, @softirqs and @slots are increases since the start of the test. @slots is -1 if the
- * topmost slot belongs to another lock.
+ * @preempt_count, @softirq_count and @slot_count are increases since the start of the test.
+ * @slot_count is -1 if the topmost slot belongs to another lock.
  */
 struct ntklog_selftest_state {
 	u32 word;
-	int preempt;
-	int softirqs;
-	int interrupts;
-	int slots;
+	int preempt_count;
+	int softirq_count;
+	int irqs_are_off;
+	int slot_count;
 };
 
 struct ntklog_selftest_result {
@@ -69,36 +69,37 @@ static struct ntklog_selftest_run {
 		rwlock_t rw;
 		u32 word;
 	} lock;
-	int preempt;
-	int softirqs;
-	u32 slots;
+	int preempt_count;
+	int softirq_count;
+	u32 slot_count;
 	enum ntklog_hook_variant variant;
 	enum ntklog_choice choice;
 	struct ntklog_selftest_result result;
 } ntklog_test;
 
 /* Called with interrupts off. */
-static const void *ntklog_topmost_lock(void)
+static const void *ntklog_find_topmost_lock(void)
 {
-	return ntklog_test.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_topmost_sampled_spin_lock() :
-							      ntklog_topmost_spin_lock();
+	return ntklog_test.variant == NTKLOG_VARIANT_SAMPLE ?
+	       ntklog_find_topmost_sampled_spin_lock() : ntklog_find_topmost_spin_lock();
 }
 
 /* Not inline, because of objtool's warning "PUSHF stack exhausted". */
 static notrace noinline void ntklog_save_state(struct ntklog_selftest_state *state)
 {
-	int interrupts = irqs_disabled();
+	int irqs_are_off = irqs_disabled();
 	unsigned long flags;
 
-	state->preempt = (int)(preempt_count() & PREEMPT_MASK) - ntklog_test.preempt;
-	state->softirqs = (int)softirq_count() - ntklog_test.softirqs;
-	state->interrupts = interrupts;
+	state->preempt_count = (int)(preempt_count() & PREEMPT_MASK) - ntklog_test.preempt_count;
+	state->softirq_count = (int)softirq_count() - ntklog_test.softirq_count;
+	state->irqs_are_off = irqs_are_off;
 	state->word = READ_ONCE(ntklog_test.lock.word);
 	/* Turn interrupts off, so that the slots of an interrupt handler are not counted. */
 	local_irq_save(flags);
-	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_test.slots;
-	if (state->slots && ntklog_topmost_lock() != &ntklog_test.lock)
-		state->slots = -1;
+	state->slot_count = ntklog_count_spin_lock_slots_in_use(smp_processor_id()) -
+			    ntklog_test.slot_count;
+	if (state->slot_count && ntklog_find_topmost_lock() != &ntklog_test.lock)
+		state->slot_count = -1;
 	local_irq_restore(flags);
 }
 
@@ -109,7 +110,7 @@ static notrace noinline void ntklog_free_leftover_slots(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (ntklog_topmost_lock() == &ntklog_test.lock)
+	while (ntklog_find_topmost_lock() == &ntklog_test.lock)
 		if (ntklog_test.variant == NTKLOG_VARIANT_SAMPLE)
 			ntklog_release_sampled_spin_lock(&ntklog_test.lock,
 							 PERF_SPIN_LOCK_LINUX_SPIN, time.low,
@@ -172,7 +173,7 @@ TRY_CASE(write_try, RW, _raw_write_trylock, _raw_write_unlock)
 /*
  * @is_held: the lock is held before @acquire is called: @acquire must fail, and @release is not
  *	called
- * @contexts: contexts to test, bits by enum ntklog_selftest_context
+ * @context_bits: contexts to test, bits by enum ntklog_selftest_context
  */
 static const struct ntklog_selftest_case {
 	const char *acquire;
@@ -180,12 +181,12 @@ static const struct ntklog_selftest_case {
 	bool is_held;
 	const struct ntklog_linux_functions *functions;
 	void (*run)(void);
-	u8 contexts;
+	u8 context_bits;
 } ntklog_selftest_cases[] = {
 #define TEST(_kind, _lock, _unlock, _run, _contexts, ...)			\
 	{ .acquire = "_raw_" #_lock, .release = "_raw_" #_unlock,		\
 	  .functions = &ntklog_linux_##_kind##_lock_functions, .run = run_##_run,	\
-	  .contexts = _contexts, __VA_ARGS__ }
+	  .context_bits = _contexts, __VA_ARGS__ }
 	TEST(spin, spin_lock, spin_unlock, spin, ALL_CONTEXTS),
 	TEST(spin, spin_lock_irq, spin_unlock_irq, spin_irq, TASK_CONTEXTS),
 	TEST(spin, spin_lock_irqsave, spin_unlock_irqrestore, spin_irqsave, ALL_CONTEXTS),
@@ -221,33 +222,33 @@ ntklog_originals[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXTS];
 static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *test)
 {
 	static struct lock_class_key keys[2][SELFTEST_CONTEXTS] __maybe_unused;
-	unsigned int context __maybe_unused = in_hardirq() ? 2 : in_serving_softirq();
+	unsigned int context_index __maybe_unused = in_hardirq() ? 2 : in_serving_softirq();
 	bool is_spin = test->functions == &ntklog_linux_spin_lock_functions;
 	int count = preempt_count();
-	bool interrupts = irqs_disabled();
+	bool irqs_are_off = irqs_disabled();
 
-	ntklog_test.preempt = count & PREEMPT_MASK;
-	ntklog_test.softirqs = softirq_count();
+	ntklog_test.preempt_count = count & PREEMPT_MASK;
+	ntklog_test.softirq_count = softirq_count();
 	/* With a common class lockdep would report a lock taken in interrupts and with them on. */
 	if (is_spin) {
 		raw_spin_lock_init(&ntklog_test.lock.spin);
-		lockdep_set_class(&ntklog_test.lock.spin, &keys[0][context]);
+		lockdep_set_class(&ntklog_test.lock.spin, &keys[0][context_index]);
 	} else {
 		rwlock_init(&ntklog_test.lock.rw);
 		/* LD_WAIT_SPIN: an rwlock may be acquired in hard interrupts without PREEMPT_RT. */
 		lockdep_init_map_wait(&ntklog_test.lock.rw.dep_map, "ntklog_test.lock.rw",
-				      &keys[1][context], 0, LD_WAIT_SPIN);
+				      &keys[1][context_index], 0, LD_WAIT_SPIN);
 	}
 	if (test->is_held)
 		WRITE_ONCE(ntklog_test.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
-	ntklog_test.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
+	ntklog_test.slot_count = ntklog_count_spin_lock_slots_in_use(raw_smp_processor_id());
 	test->run();
 	ntklog_save_state(&ntklog_test.result.released);
 	ntklog_free_leftover_slots();
 	if (preempt_count() != count)
 		preempt_count_set(count);
-	if (interrupts != irqs_disabled()) {
-		if (interrupts)
+	if (irqs_are_off != irqs_disabled()) {
+		if (irqs_are_off)
 			local_irq_disable();
 		else
 			local_irq_enable();
@@ -301,9 +302,10 @@ static void ntklog_run_case_in_context(const struct ntklog_selftest_case *test,
 static bool ntklog_states_are_equal(const struct ntklog_selftest_state *actual,
 				    const struct ntklog_selftest_state *expected)
 {
-	return actual->word == expected->word && actual->preempt == expected->preempt &&
-	       actual->softirqs == expected->softirqs &&
-	       actual->interrupts == expected->interrupts && actual->slots == expected->slots;
+	return actual->word == expected->word && actual->preempt_count == expected->preempt_count &&
+	       actual->softirq_count == expected->softirq_count &&
+	       actual->irqs_are_off == expected->irqs_are_off &&
+	       actual->slot_count == expected->slot_count;
 }
 
 static void ntklog_show_value(struct seq_file *seq, int actual, int expected)
@@ -316,25 +318,25 @@ static bool ntklog_report_case(struct seq_file *seq, const char *name, const cha
 			       const struct ntklog_selftest_state *actual,
 			       const struct ntklog_selftest_state *expected)
 {
-	bool same = ntklog_states_are_equal(actual, expected);
+	bool is_equal = ntklog_states_are_equal(actual, expected);
 
 	if (!seq)
-		return same;
+		return is_equal;
 	seq_printf(seq, "%s %s%s%s", name, context, is_held ? ",owned" : "",
 		   ntklog_test.choice == PERF_CHOOSE_ALL ? ",chosen" : "");
 	seq_printf(seq, actual->word == expected->word ? " 0x%x" : " 0x%x(0x%x)", actual->word,
 		   expected->word);
-	ntklog_show_value(seq, actual->preempt, expected->preempt);
-	ntklog_show_value(seq, actual->softirqs, expected->softirqs);
-	ntklog_show_value(seq, actual->interrupts, expected->interrupts);
-	ntklog_show_value(seq, actual->slots, expected->slots);
-	seq_puts(seq, same ? " same\n" : " differs\n");
-	return same;
+	ntklog_show_value(seq, actual->preempt_count, expected->preempt_count);
+	ntklog_show_value(seq, actual->softirq_count, expected->softirq_count);
+	ntklog_show_value(seq, actual->irqs_are_off, expected->irqs_are_off);
+	ntklog_show_value(seq, actual->slot_count, expected->slot_count);
+	seq_puts(seq, is_equal ? " same\n" : " differs\n");
+	return is_equal;
 }
 
 static bool ntklog_has_context(const struct ntklog_selftest_case *test, unsigned int context)
 {
-	return test->contexts & BIT(context);
+	return test->context_bits & BIT(context);
 }
 
 /**
@@ -372,7 +374,7 @@ static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *fun
 				continue;
 			ntklog_run_case_in_context(test, context, &result);
 			/* The originals use no slots. */
-			expected.held.slots = takes_slot && !test->is_held;
+			expected.held.slot_count = takes_slot && !test->is_held;
 			if (!ntklog_report_case(seq, test->acquire, name, test->is_held,
 						&result.held, &expected.held) && !failed_function)
 				failed_function = test->acquire;

@@ -22,9 +22,9 @@ static DEFINE_MUTEX(ntklog_selftest_mutex);
 static struct seq_file ntklog_selftest_text;
 
 /* Number of requests; written with ntklog_selftest_mutex held. */
-static u32 ntklog_selftest_requests;
+static u32 ntklog_selftest_request_count;
 
-/* Value of ntklog_selftest_requests at the start of the last complete run of the work item. */
+/* Value of ntklog_selftest_request_count at the start of the last complete run of the work item. */
 static u32 ntklog_selftest_completed_requests;
 
 /* Woken when the work item has finished. */
@@ -33,12 +33,12 @@ static DECLARE_WAIT_QUEUE_HEAD(ntklog_selftest_wait);
 static void ntklog_run_selftest_work(struct work_struct *work)
 {
 	/* Pairs with the smp_store_release() in ntklog_request_selftest(). */
-	u32 request = smp_load_acquire(&ntklog_selftest_requests);
+	u32 request_number = smp_load_acquire(&ntklog_selftest_request_count);
 
 	ntklog_selftest_text.count = 0;
 	ntklog_test_kinds(&ntklog_selftest_text);
 	/* Publishes the text. Pairs with ntklog_selftest_is_completed(). */
-	smp_store_release(&ntklog_selftest_completed_requests, request);
+	smp_store_release(&ntklog_selftest_completed_requests, request_number);
 	wake_up_all(&ntklog_selftest_wait);
 	/* Let the sessions log that they no longer observe the kinds whose test failed. */
 	etw_schedule_observing();
@@ -46,16 +46,16 @@ static void ntklog_run_selftest_work(struct work_struct *work)
 
 static DECLARE_WORK(ntklog_selftest_work, ntklog_run_selftest_work);
 
-static bool ntklog_selftest_is_completed(u32 request)
+static bool ntklog_selftest_is_completed(u32 request_number)
 {
 	/* Pairs with the smp_store_release() in ntklog_run_selftest_work(). */
-	return (s32)(smp_load_acquire(&ntklog_selftest_completed_requests) - request) >= 0;
+	return (s32)(smp_load_acquire(&ntklog_selftest_completed_requests) - request_number) >= 0;
 }
 
 /* Called with ntklog_selftest_mutex held. Returns 0 or a negative errno. */
 static int ntklog_request_selftest(void)
 {
-	u32 request = ntklog_selftest_requests + 1;
+	u32 request_number = ntklog_selftest_request_count + 1;
 
 	if (!ntklog_selftest_text.buf) {
 		ntklog_selftest_text.buf = kvmalloc(NTKLOG_SELFTEST_SIZE, GFP_KERNEL);
@@ -64,10 +64,10 @@ static int ntklog_request_selftest(void)
 		ntklog_selftest_text.size = NTKLOG_SELFTEST_SIZE;
 	}
 	/* Publishes the buffer. Pairs with ntklog_run_selftest_work(). */
-	smp_store_release(&ntklog_selftest_requests, request);
+	smp_store_release(&ntklog_selftest_request_count, request_number);
 	queue_work(system_long_wq, &ntklog_selftest_work);
-	return wait_event_killable(ntklog_selftest_wait, ntklog_selftest_is_completed(request)) ?
-	       -EINTR : 0;
+	return wait_event_killable(ntklog_selftest_wait,
+				   ntklog_selftest_is_completed(request_number)) ? -EINTR : 0;
 }
 
 /**

@@ -25,7 +25,7 @@
 #include "../perf/sleeping_lock.h"
 
 /* Written with ntklog_linux_mutex held. */
-static unsigned int ntklog_attached_sleeping_kinds;
+static unsigned int ntklog_attached_sleeping_kind_count;
 static bool ntklog_contention_is_watched;
 
 /*
@@ -47,7 +47,7 @@ static bool ntklog_percpu_readers_are_watched;
 #define NTKLOG_READER_FRAMES_MAX	12
 #define NTKLOG_PERCPU_DOWN_READ_SIZE	1024
 
-static unsigned long ntklog_percpu_reader_caller(void)
+static unsigned long ntklog_find_percpu_reader_caller(void)
 {
 	unsigned long frames[NTKLOG_READER_FRAMES_MAX];
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
@@ -63,7 +63,7 @@ static void ntklog_track_percpu_reader(const void *lock)
 {
 	preempt_disable_notrace();
 	if (READ_ONCE(ntklog_percpu_readers_are_watched))
-		ntklog_track_sleeping_acquire_slow(lock, ntklog_percpu_reader_caller(),
+		ntklog_track_sleeping_acquire_slow(lock, ntklog_find_percpu_reader_caller(),
 						   NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) |
 						   NTKLOG_SLEEPING_SHARED);
 	preempt_enable_notrace();
@@ -154,7 +154,7 @@ bool ntklog_sleeping_detach_is_pending(void)
 	return READ_ONCE(ntklog_detaching_count);
 }
 
-static int ntklog_watch_sleeping_contention(const char **failed)
+static int ntklog_watch_sleeping_contention(const char **failed_name)
 {
 	int cpu, err;
 
@@ -164,14 +164,14 @@ static int ntklog_watch_sleeping_contention(const char **failed)
 	for_each_possible_cpu(cpu)
 		per_cpu(ntklog_spin_wait_depth, cpu) = 0;
 	err = ntklog_watch_contention(ntklog_contention_begin_probe, ntklog_contention_end_probe,
-				      failed);
+				      failed_name);
 	ntklog_contention_is_watched = !err;
 	return err;
 }
 
 static void ntklog_stop_watching_sleeping_contention(void)
 {
-	if (ntklog_attached_sleeping_kinds || !ntklog_contention_is_watched)
+	if (ntklog_attached_sleeping_kind_count || !ntklog_contention_is_watched)
 		return;
 	ntklog_stop_watching_contention(ntklog_contention_begin_probe, ntklog_contention_end_probe);
 	ntklog_contention_is_watched = false;
@@ -208,34 +208,34 @@ void ntklog_end_detaching_sleeping(void)
  * ntklog_attach_sleeping() - hook the functions of a kind that sleeps
  * @functions: functions of the kind; ntklog_resolve_sleeping() has returned NULL for them
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
- * @failed: after an error, set to the name of the function, tracepoint or sysctl that caused it
+ * @failed_name: after an error, set to the name of the function, tracepoint or sysctl that failed
  *
  * Context: task; may sleep. Callers are serialized.
  * Return: 0; or a negative errno, and then no function is hooked, except for a kind for which
  * ntklog_functions_are_stuck() is true.
  */
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
-			   const char **failed)
+			   const char **failed_name)
 {
 	int err;
 
 	ntklog_end_detaching_sleeping();
-	err = ntklog_pin_ftrace_enabled(failed);
+	err = ntklog_pin_ftrace_enabled(failed_name);
 	if (err)
 		return err;
 	functions->variant = NTKLOG_VARIANT_TRACK;
 	ntklog_select_variant(functions->hooks, functions->count, functions->variant);
-	*failed = "sched_process_exit or sched_switch";
+	*failed_name = "sched_process_exit or sched_switch";
 	err = ntklog_enable_sleeping_class(class);
 	if (err)
 		goto unpin;
-	err = ntklog_watch_sleeping_contention(failed);
+	err = ntklog_watch_sleeping_contention(failed_name);
 	if (err)
 		goto stop;
-	err = ntklog_register_hooks(functions->hooks, functions->count, failed);
+	err = ntklog_register_hooks(functions->hooks, functions->count, failed_name);
 	if (err)
 		goto stop_watching;
-	ntklog_attached_sleeping_kinds++;
+	ntklog_attached_sleeping_kind_count++;
 	if (class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM))
 		WRITE_ONCE(ntklog_percpu_readers_are_watched, true);
 	ntklog_unpin_ftrace_enabled();
@@ -268,7 +268,7 @@ void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 	ntklog_detaching_kinds[ntklog_detaching_count].functions = functions;
 	ntklog_detaching_kinds[ntklog_detaching_count].class = class;
 	WRITE_ONCE(ntklog_detaching_count, ntklog_detaching_count + 1);
-	ntklog_attached_sleeping_kinds--;
+	ntklog_attached_sleeping_kind_count--;
 }
 
 #else /* !NTKLOG_CAN_HOOK_SLEEPING */

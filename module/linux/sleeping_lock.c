@@ -210,7 +210,7 @@ static noinline notrace __used __noendbr void _hook(const void *lock)		\
 	if (likely(in_task()))							\
 		ntklog_track_sleeping_release(lock, _action, _owner, _has_waiters(lock)); \
 	else									\
-		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);		\
+		this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);	\
 }										\
 DEFINE_COUNTED_RELEASE_HOOK(_hook, _action, _owner)
 
@@ -283,7 +283,7 @@ int tracked_##_name(const void *lock, const void *context)			\
 		if (likely(_takes_slot))					\
 			_track(lock, _RET_IP_, _action);			\
 		else								\
-			this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);	\
+			this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);	\
 	}									\
 	return result;								\
 }										\

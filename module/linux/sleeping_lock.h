@@ -26,7 +26,7 @@ extern struct ntklog_linux_functions ntklog_linux_ww_mutex_functions;
 
 const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class);
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
-			   const char **failed);
+			   const char **failed_name);
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class);
 void ntklog_end_detaching_sleeping(void);
 bool ntklog_sleeping_detach_is_pending(void);
@@ -34,7 +34,7 @@ bool ntklog_sleeping_detach_is_pending(void);
 #else
 
 static inline int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
-					 const char **failed)
+					 const char **failed_name)
 {
 	return -EOPNOTSUPP;
 }

@@ -37,21 +37,21 @@
 const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
 					   bool *lacks_function)
 {
-	const char *missing;
+	const char *missing_function;
 
 	*lacks_function = false;
 #ifdef X86_FEATURE_CALL_DEPTH
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
-	missing = ntklog_resolve_interrupt_hooks() ?: ntklog_find_do_raw() ?:
-		  ntklog_resolve_targets(functions->hooks, functions->count);
-	*lacks_function = missing;
-	return missing;
+	missing_function = ntklog_resolve_interrupt_hooks() ?: ntklog_find_do_raw() ?:
+			   ntklog_resolve_targets(functions->hooks, functions->count);
+	*lacks_function = missing_function;
+	return missing_function;
 }
 
 static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
-				 const char **failed)
+				 const char **failed_name)
 {
 	int err;
 
@@ -59,7 +59,7 @@ static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
 		ntklog_start_sampling_spin_locks();
 		return 0;
 	}
-	err = ntklog_register_interrupt_hooks(failed);
+	err = ntklog_register_interrupt_hooks(failed_name);
 	if (!err)
 		ntklog_begin_spin_lock_attach();
 	return err;
@@ -94,28 +94,28 @@ static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
  * ntklog_attach_spinning() - redirect the functions of a kind that spins
  * @functions: functions of the kind; ntklog_resolve_spinning() has returned NULL for them
  * @variant: variant of the replacements
- * @failed: after an error, set to the name of the function, tracepoint or sysctl that caused it
+ * @failed_name: after an error, set to the name of the function, tracepoint or sysctl that failed
  *
  * Context: task; may sleep. Callers are serialized.
  * Return: 0; or a negative errno, and then no function is redirected, except for a kind for which
  * ntklog_functions_are_stuck() is true.
  */
 int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
-			   enum ntklog_hook_variant variant, const char **failed)
+			   enum ntklog_hook_variant variant, const char **failed_name)
 {
 	int err;
 
-	err = ntklog_pin_ftrace_enabled(failed);
+	err = ntklog_pin_ftrace_enabled(failed_name);
 	if (err)
 		return err;
 	functions->variant = variant;
 	ntklog_select_variant(functions->hooks, functions->count, variant);
-	err = ntklog_prepare_attach(functions, failed);
+	err = ntklog_prepare_attach(functions, failed_name);
 	if (err) {
 		ntklog_unpin_ftrace_enabled();
 		return err;
 	}
-	err = ntklog_register_hooks(functions->hooks, functions->count, failed);
+	err = ntklog_register_hooks(functions->hooks, functions->count, failed_name);
 	ntklog_unpin_ftrace_enabled();
 	if (err)
 		ntklog_finish_detach(functions);

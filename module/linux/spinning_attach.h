@@ -13,13 +13,13 @@ const char *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
-			   enum ntklog_hook_variant variant, const char **failed);
+			   enum ntklog_hook_variant variant, const char **failed_name);
 void ntklog_detach_spinning(struct ntklog_linux_functions *functions);
 
 #else
 
 static inline int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
-					 enum ntklog_hook_variant variant, const char **failed)
+					 enum ntklog_hook_variant variant, const char **failed_name)
 {
 	return -EOPNOTSUPP;
 }

@@ -175,26 +175,26 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 /**
  * ntklog_watch_waits() - record the waits for locks of a kind
  * @spin_kind: PERF_SPIN_LOCK_KIND() of the kind
- * @failed: after an error, set to the name of a tracepoint
+ * @failed_name: after an error, set to the name of a tracepoint
  *
  * Context: task; may sleep; takes tracepoints_mutex. Callers are serialized.
  * Return: 0 or a negative errno.
  */
-int ntklog_watch_waits(u8 spin_kind, const char **failed)
+int ntklog_watch_waits(u8 spin_kind, const char **failed_name)
 {
 	int cpu, err;
 
 	if (!ntklog_wait_kinds_enabled) {
 		ntklog_linux_waits = alloc_percpu(struct ntklog_linux_waits);
 		if (!ntklog_linux_waits) {
-			*failed = "contention_begin";
+			*failed_name = "contention_begin";
 			return -ENOMEM;
 		}
 		/* Forget waits that had not ended when the probes were last unregistered. */
 		for_each_possible_cpu(cpu)
 			per_cpu(ntklog_wait_depth, cpu) = 0;
 		err = ntklog_watch_contention(ntklog_wait_begin_probe, ntklog_wait_end_probe,
-					      failed);
+					      failed_name);
 		if (err) {
 			free_percpu(ntklog_linux_waits);
 			return err;

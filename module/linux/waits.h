@@ -6,7 +6,7 @@
 
 #include <linux/types.h>
 
-int ntklog_watch_waits(u8 spin_kind, const char **failed);
+int ntklog_watch_waits(u8 spin_kind, const char **failed_name);
 void ntklog_stop_watching_waits(u8 spin_kind);
 bool ntklog_is_wait_lock_of_rwlock(const void *lock);
 

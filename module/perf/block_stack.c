@@ -72,15 +72,16 @@ static struct ntklog_block_bucket *ntklog_block_buckets;
  */
 bool ntklog_blocks_have_stacks(void)
 {
-	const u64 with_stacks = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
+	const u64 stack_sessions = etw_find_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
 
 	/* Sessions that are not started may want stacks, too. */
-	return with_stacks && with_stacks & (etw_sessions_for_event(PERF_LINUX_MUTEX) |
-					     etw_sessions_for_event(PERF_LINUX_RWSEM) |
-					     etw_sessions_for_event(PERF_LINUX_SEMAPHORE) |
-					     etw_sessions_for_event(PERF_LINUX_RT_MUTEX) |
-					     etw_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
-					     etw_sessions_for_event(PERF_LINUX_WW_MUTEX));
+	return stack_sessions &&
+	       stack_sessions & (etw_find_sessions_for_event(PERF_LINUX_MUTEX) |
+				 etw_find_sessions_for_event(PERF_LINUX_RWSEM) |
+				 etw_find_sessions_for_event(PERF_LINUX_SEMAPHORE) |
+				 etw_find_sessions_for_event(PERF_LINUX_RT_MUTEX) |
+				 etw_find_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
+				 etw_find_sessions_for_event(PERF_LINUX_WW_MUTEX));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
 
@@ -190,18 +191,18 @@ static struct ntklog_task_blocks *ntklog_find_or_take_blocks(struct ntklog_block
 }
 
 /* Return when the oldest hold of the current task began, or U64_MAX if it has no hold. */
-static u64 ntklog_oldest_hold(const struct ntklog_task *record)
+static u64 ntklog_find_oldest_hold_start(const struct ntklog_task *record)
 {
-	u64 oldest = U64_MAX;
+	u64 oldest_start = U64_MAX;
 	int i;
 
 	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
 		const struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		if (READ_ONCE(slot->lock) && !(READ_ONCE(slot->action) & NTKLOG_SLEEPING_WAITING))
-			oldest = min(oldest, ntklog_read_u64(slot->acquire_time));
+			oldest_start = min(oldest_start, ntklog_read_u64(slot->acquire_time));
 	}
-	return oldest;
+	return oldest_start;
 }
 
 /**
@@ -213,19 +214,19 @@ static u64 ntklog_oldest_hold(const struct ntklog_task *record)
  */
 void ntklog_begin_block(const struct ntklog_task *record, u64 now)
 {
-	u64 oldest = ntklog_oldest_hold(record);
+	u64 oldest_start = ntklog_find_oldest_hold_start(record);
 	struct ntklog_block_bucket *bucket;
 	struct ntklog_task_blocks *blocks;
 
 	/* A task that only waits for a lock has no hold to explain. */
-	if (oldest == U64_MAX)
+	if (oldest_start == U64_MAX)
 		return;
 	bucket = ntklog_use_bucket(record->task);
 	if (!bucket)
 		return;
 	blocks = ntklog_find_or_take_blocks(bucket, record->task, now);
 	if (blocks) {
-		if (blocks->longest.since < oldest)
+		if (blocks->longest.since < oldest_start)
 			blocks->longest.since = 0;
 		blocks->last.since = now;
 		blocks->last.cycles = 0;
@@ -242,11 +243,11 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_block);
  * ntklog_end_block() - keep the stack of a block if it is the longest one
  * @task: the task, which gets a CPU
  * @since: when the block began; may not be the last block in the table
- * @blocked: how long it was blocked, in cycles
+ * @blocked_cycles: how long it was blocked, in cycles
  *
  * Context: probe of sched_switch.
  */
-void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked)
+void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked_cycles)
 {
 	struct ntklog_block_bucket *bucket = ntklog_use_bucket(task);
 	struct ntklog_task_blocks *blocks;
@@ -255,8 +256,8 @@ void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked)
 		return;
 	blocks = ntklog_find_blocks(bucket, task);
 	if (blocks && blocks->last.since == since) {
-		blocks->last.cycles = max(blocked, 1ULL);
-		if (!blocks->longest.since || blocks->longest.cycles < blocked)
+		blocks->last.cycles = max(blocked_cycles, 1ULL);
+		if (!blocks->longest.since || blocks->longest.cycles < blocked_cycles)
 			blocks->longest = blocks->last;
 	}
 	ntklog_put_bucket(bucket);
@@ -291,7 +292,7 @@ bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
 			block->blocked = blocks->longest.cycles;
 			for (i = 0; i < NTKLOG_BLOCK_FRAMES; i++)
 				block->frames[i] =
-					ntklog_displayed_address(blocks->longest.frames[i]);
+					ntklog_get_displayed_address(blocks->longest.frames[i]);
 		}
 		ntklog_put_bucket(bucket);
 	}

@@ -18,7 +18,7 @@ void ntklog_alloc_block_stacks(void);
 void ntklog_request_block_stacks(void);
 void ntklog_free_block_stacks(void);
 void ntklog_begin_block(const struct ntklog_task *record, u64 now);
-void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked);
+void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked_cycles);
 bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
 			      struct ntklog_block_stack *block);
 

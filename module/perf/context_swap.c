@@ -65,11 +65,11 @@ static void __init ntklog_init_nt_priorities(void)
 		ntklog_nt_priorities[priority] = NT_PRIORITY_MAX;
 }
 
-static __always_inline u32 ntklog_convert_priority(const struct task_struct *task, bool idle)
+static __always_inline u32 ntklog_convert_priority(const struct task_struct *task, bool is_idle)
 {
 	u32 priority = ntklog_nt_priorities[(u8)task->prio];
 
-	if (unlikely(idle))
+	if (unlikely(is_idle))
 		priority = 0;
 	else if (unlikely(task->policy == SCHED_IDLE))
 		priority = priority < NT_PRIORITY_REALTIME_MIN ? 1 : priority;
@@ -77,20 +77,20 @@ static __always_inline u32 ntklog_convert_priority(const struct task_struct *tas
 }
 
 /**
- * ntklog_nt_priority() - convert a task's priority to NT's
+ * ntklog_convert_to_nt_priority() - convert a task's priority to NT's
  * @task: the task
- * @idle: the task is the idle task of a CPU
+ * @is_idle: the task is the idle task of a CPU
  *
  * Idle tasks have 0; nice 19 and the policy SCHED_IDLE have 1, nice 0 has 8, nice -20 has 15;
  * real-time tasks have 16 to 31, and deadline tasks 31.
  *
  * Return: 0 to 31.
  */
-u8 ntklog_nt_priority(const struct task_struct *task, bool idle)
+u8 ntklog_convert_to_nt_priority(const struct task_struct *task, bool is_idle)
 {
-	return ntklog_convert_priority(task, idle);
+	return ntklog_convert_priority(task, is_idle);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_convert_to_nt_priority);
 
 /* WaitReason, WaitMode and State of the old thread: three bytes of the record, in this order. */
 #define NT_OLD_THREAD_WORD(_wait_reason, _wait_mode, _state)			\
@@ -100,15 +100,15 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 /* States of a task that has ended, or that waits for a debugger or a signal to continue. */
 #define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
 
-static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
+static __always_inline u32 ntklog_make_old_thread_word_slow(unsigned int state)
 {
 	if (state == TASK_RUNNING)
 		return NT_OLD_THREAD_WORD(WR_YIELD_EXECUTION, KERNEL, READY);
 	if (state & NT_RARE_STATES) {
-		bool terminated = state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD);
+		bool is_terminated = state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD);
 
 		if (state & (__TASK_STOPPED | __TASK_TRACED))
-			return terminated ? NT_OLD_THREAD_WORD(SUSPENDED, KERNEL, TERMINATED) :
+			return is_terminated ? NT_OLD_THREAD_WORD(SUSPENDED, KERNEL, TERMINATED) :
 					    NT_OLD_THREAD_WORD(SUSPENDED, KERNEL, WAITING);
 		return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, TERMINATED);
 	}
@@ -116,36 +116,36 @@ static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 }
 
 /* unlikely() keeps all but a user task in an interruptible sleep out of line. */
-static __always_inline u32 ntklog_old_thread_word(const struct task_struct *task, bool idle,
-						  bool preempted, unsigned int state)
+static __always_inline u32 ntklog_make_old_thread_word(const struct task_struct *task, bool is_idle,
+						       bool preempted, unsigned int state)
 {
-	u32 old_thread = NT_OLD_THREAD_WORD(USER_REQUEST, USER, WAITING);
+	u32 old_thread_word = NT_OLD_THREAD_WORD(USER_REQUEST, USER, WAITING);
 
 	/* An idle task does not wait, and it keeps the state of a running thread, as in NT. */
-	if (unlikely(idle))
+	if (unlikely(is_idle))
 		return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, RUNNING);
 	if (unlikely(preempted))
 		return NT_OLD_THREAD_WORD(WR_PREEMPTED, KERNEL, READY);
 	if (unlikely(state != TASK_INTERRUPTIBLE) &&
 	    (!(state & TASK_INTERRUPTIBLE) || state & NT_RARE_STATES))
-		return ntklog_old_thread_word_slow(state);
+		return ntklog_make_old_thread_word_slow(state);
 	/* Interruptible sleep of a kernel thread is usually a wait for work. */
 	if (unlikely(task->flags & PF_KTHREAD)) {
-		old_thread = NT_OLD_THREAD_WORD(WR_QUEUE, KERNEL, WAITING);
+		old_thread_word = NT_OLD_THREAD_WORD(WR_QUEUE, KERNEL, WAITING);
 		/* Force a branch: a conditional move would cost all tasks an instruction. */
-		OPTIMIZER_HIDE_VAR(old_thread);
+		OPTIMIZER_HIDE_VAR(old_thread_word);
 	}
-	return old_thread;
+	return old_thread_word;
 }
 
 /* NewThreadWaitTime, in clock ticks. */
-static u32 ntklog_wait_ticks(const struct task_struct *task)
+static u32 ntklog_get_wait_ticks(const struct task_struct *task)
 {
 	return div_u64(ntklog_ns_since_queued(task), TICK_NSEC);
 }
 
 /* OldThreadRemainingQuantum, in units of 1024 cycles; may be negative. */
-static s32 ntklog_remaining_quantum(const struct task_struct *task)
+static s32 ntklog_get_remaining_quantum(const struct task_struct *task)
 {
 	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(task));
 }
@@ -163,7 +163,7 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 			    unsigned int old_state)
 {
 	/* Only idle tasks have PID 0. */
-	u32 id = task_pid_nr(new), priorities, old_thread;
+	u32 id = task_pid_nr(new), priorities, old_thread_word;
 
 	record->new_thread_id = id;
 	priorities = ntklog_convert_priority(new, !id);
@@ -176,14 +176,14 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	record->old_thread_priority = priorities >> 8;
 	record->new_thread_quantum = priorities >> 16;
 	record->old_thread_quantum = priorities >> 24;
-	old_thread = ntklog_old_thread_word(old, !id, preempted, old_state);
+	old_thread_word = ntklog_make_old_thread_word(old, !id, preempted, old_state);
 	/* Keep the compiler from storing the three bytes of each case separately. */
-	OPTIMIZER_HIDE_VAR(old_thread);
-	old_thread |= (u32)old->wake_cpu << 24;
-	record->old_thread_wait_reason = old_thread;
-	record->old_thread_wait_mode = old_thread >> 8;
-	record->old_thread_state = old_thread >> 16;
-	record->old_thread_ideal_processor = old_thread >> 24;
+	OPTIMIZER_HIDE_VAR(old_thread_word);
+	old_thread_word |= (u32)old->wake_cpu << 24;
+	record->old_thread_wait_reason = old_thread_word;
+	record->old_thread_wait_mode = old_thread_word >> 8;
+	record->old_thread_state = old_thread_word >> 16;
+	record->old_thread_ideal_processor = old_thread_word >> 24;
 }
 
 /* The C-state is a byte of the prefix. */
@@ -191,9 +191,9 @@ static __always_inline void
 ntklog_fill_context_swap_v2_fields(struct wmi_contextswap *record, const struct task_struct *old,
 				   const struct task_struct *new)
 {
-	record->new_thread_wait_time = ntklog_wait_ticks(new);
+	record->new_thread_wait_time = ntklog_get_wait_ticks(new);
 	if (old->pid) {
-		record->old_thread_remaining_quantum = ntklog_remaining_quantum(old);
+		record->old_thread_remaining_quantum = ntklog_get_remaining_quantum(old);
 	} else {
 		record->old_thread_remaining_quantum = 0;
 		record->previous_c_state = this_cpu_read(ntklog_c_state);
@@ -205,7 +205,7 @@ static noinline void
 ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *old,
 			     struct task_struct *new, unsigned int old_state)
 {
-	const u64 versions = etw_versions_by_session(sessions);
+	const u64 versions = etw_get_versions_by_session(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 record_v1;
 	struct etw_logged logged;
@@ -240,7 +240,7 @@ ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *
 			      struct task_struct *new, unsigned int old_state)
 {
 	const u8 *versions = etw_contextswap_versions.by_session;
-	u8 version = READ_ONCE(versions[etw_first_session(sessions)]) + 1;
+	u8 version = READ_ONCE(versions[etw_find_first_session(sessions)]) + 1;
 	void *record;
 
 	/* The session may have selected version 1 meanwhile. */
@@ -251,7 +251,7 @@ ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *
 	}
 	ntklog_fill_context_swap_v1(record, preempted, old, new, old_state);
 	ntklog_fill_context_swap_v2_fields(record, old, new);
-	if (unlikely(etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
+	if (unlikely(etw_find_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
 		ntklog_end_context_swap_v2_up(sessions, record);
 }
 
@@ -259,12 +259,12 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 				      struct task_struct *old, struct task_struct *new,
 				      unsigned int old_state)
 {
-	const u64 sessions = etw_sessions_for_event(PERF_CONTEXT_SWITCH);
+	const u64 sessions = etw_find_sessions_for_event(PERF_CONTEXT_SWITCH);
 	void *record;
 
 	if (trace_contextswap_enabled()) {
 		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
-	} else if (etw_any_version_above_1(sessions)) {
+	} else if (etw_has_version_above_1(sessions)) {
 		if (sessions & (sessions - 1))
 			ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
 		else
@@ -274,7 +274,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 		/* etw_begin_event() may be used, because the scheduler does not run in an NMI. */
 		ntklog_fill_context_swap_v1(record, preempted, old, new, old_state);
 		if (unlikely(sessions & (sessions - 1) ||
-			     etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
+			     etw_find_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
 			ntklog_end_context_swap_v1(sessions, record);
 	} else {
 		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
@@ -296,9 +296,9 @@ static int ntklog_get_context_swap_err(const struct etw_provider *provider)
 }
 
 static void ntklog_update_context_swaps(struct ntklog_event_group *group,
-					const struct perfinfo_groupmask *wanted)
+					const struct perfinfo_groupmask *wanted_groups)
 {
-	bool enable = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
+	bool enable = etw_group_mask_test(wanted_groups, PERF_CONTEXT_SWITCH);
 	int err;
 
 	if (enable == ntklog_context_swap_probes_are_registered)

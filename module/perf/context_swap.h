@@ -8,7 +8,7 @@ struct task_struct;
 struct tracepoint;
 struct wmi_contextswap;
 
-u8 ntklog_nt_priority(const struct task_struct *task, bool idle);
+u8 ntklog_convert_to_nt_priority(const struct task_struct *task, bool is_idle);
 
 /* The tracepoint of the events; tests replace it. */
 extern struct tracepoint *ntklog_sched_switch;

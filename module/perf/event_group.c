@@ -10,23 +10,23 @@ static const struct perfinfo_groupmask ntklog_empty_mask;
 
 static void ntklog_event_group_update(struct ntklog_event_group *group)
 {
-	struct perfinfo_groupmask wanted;
+	struct perfinfo_groupmask wanted_groups;
 	bool is_usable;
 
 	mutex_lock(&group->mutex);
 	spin_lock(&group->lock);
 	is_usable = group->state == NTKLOG_EVENT_GROUP_USABLE;
-	wanted = group->session_mask;
-	if (group->has_probe || group->users)
-		etw_group_mask_set(&wanted, group->provider.group);
+	wanted_groups = group->session_mask;
+	if (group->has_probe || group->user_count)
+		etw_group_mask_set(&wanted_groups, group->provider.group);
 	spin_unlock(&group->lock);
 	if (is_usable)
-		group->update(group, &wanted);
+		group->update(group, &wanted_groups);
 	mutex_unlock(&group->mutex);
 }
 
 /* The work item. Global only for NTKLOG_EVENT_GROUP_INITIALIZER(). */
-void ntklog_event_group_work(struct work_struct *work)
+void ntklog_event_group_run_work(struct work_struct *work)
 {
 	ntklog_event_group_update(container_of(work, struct ntklog_event_group, work));
 }
@@ -79,7 +79,7 @@ void ntklog_event_group_exit(struct ntklog_event_group *group)
 
 static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bool has_probe)
 {
-	bool update_now = false;
+	bool must_update = false;
 	int err = 0;
 
 	spin_lock(&group->lock);
@@ -95,11 +95,11 @@ static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bo
 			if (group->updates_by_work)
 				schedule_work(&group->work);
 			else
-				update_now = true;
+				must_update = true;
 		}
 	}
 	spin_unlock(&group->lock);
-	if (update_now)
+	if (must_update)
 		ntklog_event_group_update(group);
 	return err;
 }
@@ -148,7 +148,7 @@ bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group)
 static void ntklog_event_group_change_users(struct ntklog_event_group *group, int delta)
 {
 	spin_lock(&group->lock);
-	group->users += delta;
+	group->user_count += delta;
 	spin_unlock(&group->lock);
 	ntklog_event_group_update(group);
 }

@@ -9,7 +9,7 @@
 #include "../ground/compat.h"
 #include "information.h"
 
-static u32 *ntklog_parameter_word(u32 *words, const struct ntklog_parameter *parameter)
+static u32 *ntklog_find_parameter_word(u32 *words, const struct ntklog_parameter *parameter)
 {
 	return words + parameter->offset / sizeof(*words);
 }
@@ -86,7 +86,7 @@ u32 ntklog_set_information(struct ntklog_information *information,
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length &&
 		    !ntklog_parameter_permits(parameter,
-					      *ntklog_parameter_word(new_words, parameter)))
+					      *ntklog_find_parameter_word(new_words, parameter)))
 			return STATUS_INVALID_PARAMETER;
 
 	change = etw_begin_parameter_change();
@@ -95,8 +95,8 @@ u32 ntklog_set_information(struct ntklog_information *information,
 	mutex_lock(&information->lock);
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length)
-			WRITE_ONCE(*ntklog_parameter_word(information->words, parameter),
-				   *ntklog_parameter_word(new_words, parameter));
+			WRITE_ONCE(*ntklog_find_parameter_word(information->words, parameter),
+				   *ntklog_find_parameter_word(new_words, parameter));
 	if (information->changed)
 		information->changed();
 	mutex_unlock(&information->lock);
@@ -114,8 +114,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_set_information);
  */
 u32 ntklog_get_parameter(const struct ntklog_parameter *parameter)
 {
-	return READ_ONCE(*ntklog_parameter_word(parameter->information->words,
-						parameter));
+	return READ_ONCE(*ntklog_find_parameter_word(parameter->information->words,
+						     parameter));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_get_parameter);
 
@@ -139,7 +139,7 @@ u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 	if (IS_ERR(change))
 		return ntklog_status_of_change(change);
 	mutex_lock(&information->lock);
-	WRITE_ONCE(*ntklog_parameter_word(information->words, parameter), value);
+	WRITE_ONCE(*ntklog_find_parameter_word(information->words, parameter), value);
 	if (information->changed)
 		information->changed();
 	mutex_unlock(&information->lock);

@@ -64,7 +64,7 @@ static __always_inline bool ntklog_irq_stat_has_counter_at(size_t offset)
 union ntklog_irq_stat {
 	irq_cpustat_t stat;
 	u32 word[sizeof(irq_cpustat_t) / sizeof(u32)];
-	u64 pair[sizeof(irq_cpustat_t) / sizeof(u64)];
+	u64 pairs[sizeof(irq_cpustat_t) / sizeof(u64)];
 };
 
 #define ntklog_irq_stat (*(union ntklog_irq_stat __percpu *)&irq_stat)
@@ -77,19 +77,20 @@ static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
 
 #pragma GCC unroll 64
 	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++) {
-		bool low = ntklog_irq_stat_has_counter_at(i * sizeof(u64));
-		bool high = ntklog_irq_stat_has_counter_at(i * sizeof(u64) + sizeof(u32));
+		bool low_is_counter = ntklog_irq_stat_has_counter_at(i * sizeof(u64));
+		bool high_is_counter = ntklog_irq_stat_has_counter_at(i * sizeof(u64) +
+								      sizeof(u32));
 
-		if (low && !high)
+		if (low_is_counter && !high_is_counter)
 			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i]);
-		if (high && !low)
+		if (high_is_counter && !low_is_counter)
 			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i + 1]);
 	}
 #pragma GCC unroll 64
 	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++)
 		if (ntklog_irq_stat_has_counter_at(i * sizeof(u64)) &&
 		    ntklog_irq_stat_has_counter_at(i * sizeof(u64) + sizeof(u32)))
-			ntklog_this_cpu_add_to(snapshot, ntklog_irq_stat.pair[i]);
+			ntklog_this_cpu_add_to(snapshot, ntklog_irq_stat.pairs[i]);
 	return snapshot;
 }
 

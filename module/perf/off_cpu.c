@@ -36,7 +36,7 @@
 /* Number of tasks whose off_cpu_since is set, by the hash of the task's address. */
 static atomic_t ntklog_off_cpu_task_counts[1 << NTKLOG_OFF_CPU_BITS];
 
-static atomic_t *ntklog_off_cpu_counter(const struct task_struct *task)
+static atomic_t *ntklog_find_off_cpu_counter(const struct task_struct *task)
 {
 	return &ntklog_off_cpu_task_counts[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
 }
@@ -51,51 +51,52 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 	if (hlist_unhashed_lockless(&record->node) || record->exit_is_missed)
 		return;
 	WRITE_ONCE(record->is_blocked, is_blocked);
-	ntklog_write_u64(record->queued_before, ntklog_ns_in_run_queues(task));
+	ntklog_write_u64(record->ns_queued_before, ntklog_ns_in_run_queues(task));
 	/* Publishes both. Pairs with the first smp_rmb() in ntklog_off_cpu_until_now(). */
 	smp_wmb();
-	ntklog_write_u64(record->off_cpu_since, ntklog_cycles());
-	atomic_inc(ntklog_off_cpu_counter(task));
+	ntklog_write_u64(record->off_cpu_since, ntklog_read_cycles());
+	atomic_inc(ntklog_find_off_cpu_counter(task));
 	if (is_blocked && ntklog_blocks_have_stacks())
 		ntklog_begin_block(record, record->off_cpu_since);
 }
 
 /* Return which part of a time without a CPU, in cycles, the blocked @task was in run queues. */
-static u64 ntklog_ready_part(const struct task_struct *task, u64 queued_before, u64 off_cpu)
+static u64 ntklog_get_ready_part(const struct task_struct *task, u64 ns_queued_before,
+				 u64 off_cpu_cycles)
 {
-	s64 queued = ntklog_ns_in_run_queues(task) - queued_before;
+	s64 queued = ntklog_ns_in_run_queues(task) - ns_queued_before;
 
-	return min(off_cpu, ntklog_ns_to_cycles(max_t(s64, queued, 0)));
+	return min(off_cpu_cycles, ntklog_ns_to_cycles(max_t(s64, queued, 0)));
 }
 
 static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 {
 	struct ntklog_task *record = ntklog_find_task_record(task);
-	u64 since, off_cpu, ready;
+	u64 since, off_cpu_cycles, ready;
 
 	/* The counter may be that of another task with the same hash. */
 	if (!record || !record->off_cpu_since)
 		return;
 	since = record->off_cpu_since;
-	off_cpu = ntklog_cycles_since(since, 0);
-	ready = off_cpu;
+	off_cpu_cycles = ntklog_cycles_since(since, 0);
+	ready = off_cpu_cycles;
 	if (record->is_blocked)
-		ready = ntklog_ready_part(task, record->queued_before, off_cpu);
+		ready = ntklog_get_ready_part(task, record->ns_queued_before, off_cpu_cycles);
 	ntklog_write_u64(record->off_cpu_since, 0);
 	/* Pairs with the second smp_rmb() in ntklog_off_cpu_until_now(): off_cpu_since is 0. */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
-	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu - ready);
+	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu_cycles - ready);
 	/*
 	 * The task copies the counters into slots as soon as it runs. Pairs with the first
 	 * smp_rmb() in ntklog_read_slot() of linux/held_locks.c.
 	 */
 	smp_wmb();
-	record->last_ready = ready;
+	record->last_ready_duration = ready;
 	if (record->is_blocked && ntklog_blocks_have_stacks())
-		ntklog_end_block(task, since, off_cpu - ready);
-	atomic_dec(ntklog_off_cpu_counter(task));
-	ntklog_cache_record(record);
+		ntklog_end_block(task, since, off_cpu_cycles - ready);
+	atomic_dec(ntklog_find_off_cpu_counter(task));
+	ntklog_cache_task_record(record);
 }
 
 static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct *old,
@@ -111,7 +112,7 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
 	if (__this_cpu_read(ntklog_current.cached_task) == old && READ_ONCE(record->task) == old &&
 	    (preempted || READ_ONCE(record->next_sleeping_slot) != &record->sleeping_slots[1]))
 		ntklog_begin_off_cpu(record, old, !preempted && old_state != TASK_RUNNING);
-	if (unlikely(atomic_read(ntklog_off_cpu_counter(new))))
+	if (unlikely(atomic_read(ntklog_find_off_cpu_counter(new))))
 		ntklog_end_off_cpu(new);
 }
 
@@ -130,7 +131,7 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
  */
 struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 {
-	u64 since, off_cpu, ready, queued_before;
+	u64 since, off_cpu_cycles, ready, ns_queued_before;
 	/* NULL if the task has exited. */
 	const struct task_struct *task = READ_ONCE(record->task);
 	struct ntklog_off_cpu sum;
@@ -139,17 +140,17 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 	do {
 		since = ntklog_read_u64(record->off_cpu_since);
 		/*
-		 * is_blocked and queued_before belong to off_cpu_since. Pairs with the smp_wmb() in
-		 * ntklog_begin_off_cpu().
+		 * is_blocked and ns_queued_before belong to off_cpu_since. Pairs with the smp_wmb()
+		 * in ntklog_begin_off_cpu().
 		 */
 		smp_rmb();
 		is_blocked = READ_ONCE(record->is_blocked);
-		queued_before = ntklog_read_u64(record->queued_before);
-		off_cpu = since ? ntklog_cycles_since(since, 0) : 0;
-		ready = off_cpu;
+		ns_queued_before = ntklog_read_u64(record->ns_queued_before);
+		off_cpu_cycles = since ? ntklog_cycles_since(since, 0) : 0;
+		ready = off_cpu_cycles;
 		if (is_blocked)
 			ready = task && task_is_running(task) ?
-				ntklog_ready_part(task, queued_before, off_cpu) : 0;
+				ntklog_get_ready_part(task, ns_queued_before, off_cpu_cycles) : 0;
 		sum.ready = ntklog_read_u64(record->off_cpu.ready);
 		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
 		/*
@@ -159,7 +160,7 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 		smp_rmb();
 	} while (ntklog_read_u64(record->off_cpu_since) != since);
 	sum.ready += ready;
-	sum.blocked += off_cpu - ready;
+	sum.blocked += off_cpu_cycles - ready;
 	return sum;
 }
 

@@ -41,7 +41,7 @@ static void ntklog_log_ready_thread(struct task_struct *task, u8 adjust_reason)
 		.flags = in_task() ? 0 : ETW_READY_THREAD_EXECUTING_DPC,
 	};
 
-	etw_log_event(etw_sessions_for_event(PERF_DISPATCHER), PERFINFO_LOG_TYPE_READY_THREAD,
+	etw_log_event(etw_find_sessions_for_event(PERF_DISPATCHER), PERFINFO_LOG_TYPE_READY_THREAD,
 		      ETW_READY_THREAD_VERSION, &record, sizeof(record));
 }
 

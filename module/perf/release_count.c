@@ -18,19 +18,19 @@
 /**
  * ntklog_restart_release_countdown() - set the countdown to the next multiple of the sample rate
  * @count: count of this CPU, or of an offline CPU; at module load, of any CPU
- * @released: number of releases so far
+ * @release_number: number of releases so far
  *
  * Context: interrupts off; or module load, before any release is counted.
  */
-void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released)
+void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 release_number)
 {
 	u32 rate = READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate);
-	u64 remaining;
+	u64 remaining_releases;
 
-	remaining = (div_u64(released, rate) + 1) * rate - released;
-	remaining = min_t(u64, remaining, NTKLOG_LONGEST_COUNTDOWN);
-	WRITE_ONCE(count->sample_at_count, released + remaining);
-	WRITE_ONCE(count->countdown, remaining - 1);
+	remaining_releases = (div_u64(release_number, rate) + 1) * rate - release_number;
+	remaining_releases = min_t(u64, remaining_releases, NTKLOG_LONGEST_COUNTDOWN);
+	WRITE_ONCE(count->sample_at_count, release_number + remaining_releases);
+	WRITE_ONCE(count->countdown, remaining_releases - 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
 
@@ -47,7 +47,7 @@ static bool ntklog_check_release_countdown(struct ntklog_release_count *count)
 	if (count->countdown < 0) {
 		div_u64_rem(count->sample_at_count, rate, &remainder);
 		is_sampled |= !remainder;
-		ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
+		ntklog_restart_release_countdown(count, ntklog_get_release_count(count));
 	}
 	return is_sampled;
 }
@@ -67,13 +67,13 @@ bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u3
 	unsigned long flags;
 	u32 remainder;
 	bool is_sampled;
-	u64 releases;
+	u64 release_number;
 
 	local_irq_save(flags);
-	releases = ntklog_number_of_releases(count);
+	release_number = ntklog_get_release_count(count);
 	is_sampled = ntklog_check_release_countdown(count);
 	local_irq_restore(flags);
-	div_u64_rem(releases, contention_rate, &remainder);
+	div_u64_rem(release_number, contention_rate, &remainder);
 	if (wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !remainder)
 		return true;
 	return is_sampled || (contentions && contentions % contention_rate == 0);

@@ -38,18 +38,18 @@ struct ntklog_release_count {
 #define ntklog_count_down_release(_count)	ntklog_this_cpu_dec_is_negative((_count).countdown)
 
 /**
- * ntklog_number_of_releases() - return the number of releases on a CPU
+ * ntklog_get_release_count() - return the number of releases on a CPU
  * @count: count of any CPU
  *
  * Context: any. For another CPU the value may be wrong while that CPU restarts its countdown.
  * Return: number of releases.
  */
-static inline u64 ntklog_number_of_releases(const struct ntklog_release_count *count)
+static inline u64 ntklog_get_release_count(const struct ntklog_release_count *count)
 {
 	return READ_ONCE(count->sample_at_count) - 1 - READ_ONCE(count->countdown);
 }
 
-void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released);
+void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 release_number);
 bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u32 contentions);
 
 #endif /* _NTKLOG_PERF_RELEASE_COUNT_H */

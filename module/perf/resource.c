@@ -29,9 +29,9 @@ static void ntklog_apply_release_rate_on_cpu(int cpu)
 {
 	struct ntklog_release_count *count = &per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases;
 
-	ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
+	ntklog_restart_release_countdown(count, ntklog_get_release_count(count));
 	count = &per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases;
-	ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
+	ntklog_restart_release_countdown(count, ntklog_get_release_count(count));
 }
 
 static void ntklog_apply_release_rate(void)
@@ -82,7 +82,7 @@ void ntklog_log_resource_initialize(const void *resource)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_displayed_address((unsigned long)resource),
+		.resource = ntklog_get_displayed_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_INITIALIZE,
 	};
 
@@ -103,7 +103,7 @@ void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entry_coun
 	const struct wmi_resource64 record = {
 		.max_recursion_depth = owner_entry_count,
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_displayed_address((unsigned long)resource),
+		.resource = ntklog_get_displayed_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_REINITIALIZE,
 		.contention_delta = owners,
 	};
@@ -138,7 +138,7 @@ void ntklog_log_resource_owner_pointer(const void *resource, u32 action)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
-		.resource = ntklog_displayed_address((unsigned long)resource),
+		.resource = ntklog_get_displayed_address((unsigned long)resource),
 		.action = action,
 	};
 
@@ -157,24 +157,24 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 		READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
 	struct wmi_resource64 record = {
 		.wait_time = wait->start_time,
-		.max_recursion_depth = ++wait->timeouts,
+		.max_recursion_depth = ++wait->timeout_count,
 		.thread_id = wait->thread_id,
-		.resource = ntklog_displayed_address((unsigned long)wait->resource),
+		.resource = ntklog_get_displayed_address((unsigned long)wait->resource),
 		.action = wait->action == WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE ?
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
 	};
 
-	if (!static_branch_likely(&ntklog_resource_key) || wait->timeouts % timeout_rate)
+	if (!static_branch_likely(&ntklog_resource_key) || wait->timeout_count % timeout_rate)
 		return;
 	/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
-	if (wait->processor == smp_processor_id())
-		record.hold_time = ntklog_cycles() - wait->start_time;
+	if (wait->start_cpu == smp_processor_id())
+		record.hold_time = ntklog_read_cycles() - wait->start_time;
 	ntklog_write_resource(&record);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_resource_timeout);
 
-static void ntklog_resource_wait_timer(struct timer_list *timer)
+static void ntklog_expire_resource_wait_timer(struct timer_list *timer)
 {
 	struct ntklog_resource_wait *wait =
 		container_of(timer, struct ntklog_resource_wait, timer);
@@ -196,18 +196,18 @@ static void ntklog_resource_wait_timer(struct timer_list *timer)
 void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 				const void *resource, u32 action)
 {
-	/* start_time and processor must belong to the same CPU. */
+	/* start_time and start_cpu must belong to the same CPU. */
 	preempt_disable();
-	wait->start_time = ntklog_cycles();
-	wait->processor = smp_processor_id();
+	wait->start_time = ntklog_read_cycles();
+	wait->start_cpu = smp_processor_id();
 	preempt_enable();
 	wait->resource = resource;
 	wait->thread_id = task_pid_nr(current);
 	wait->action = action;
-	wait->timeouts = 0;
+	wait->timeout_count = 0;
 	wait->has_timer = true;
 	/* Pinned, so that the handler usually runs on this CPU and reads the same clock. */
-	timer_setup_on_stack(&wait->timer, ntklog_resource_wait_timer, TIMER_PINNED);
+	timer_setup_on_stack(&wait->timer, ntklog_expire_resource_wait_timer, TIMER_PINNED);
 	mod_timer(&wait->timer, jiffies + ntklog_first_timeout_jiffies);
 }
 
@@ -226,11 +226,11 @@ void ntklog_end_resource_wait(struct ntklog_resource_wait *wait)
 }
 
 /* @wait: NULL if the task has not waited. @now: the current time, in cycles. */
-static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u64 now)
+static u64 ntklog_get_resource_wait_time(const struct ntklog_resource_wait *wait, u64 now)
 {
 	if (!wait)
 		return 0;
-	if (!wait->has_timer || wait->processor != smp_processor_id())
+	if (!wait->has_timer || wait->start_cpu != smp_processor_id())
 		return WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 	return now - wait->start_time;
 }
@@ -273,14 +273,14 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 		this_cpu_inc(ntklog_resource_cpu.untracked);
 		goto out;
 	}
-	now = ntklog_cycles();
+	now = ntklog_read_cycles();
 	if (depth > 1)
 		ntklog_fill_resource_slot(slot, resource, WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN,
 					  WMI_RESOURCE_WAIT_TIME_UNKNOWN, depth,
 					  contention_count);
 	else
 		ntklog_fill_resource_slot(slot, resource, now,
-					  ntklog_resource_wait_time(wait, now), 1,
+					  ntklog_get_resource_wait_time(wait, now), 1,
 					  contention_count);
 out:
 	preempt_enable();
@@ -325,15 +325,15 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
 			/* A task that has a slot has not exited. */
 			.thread_id = task_pid_nr((struct task_struct *)owner),
-			.resource = ntklog_displayed_address((unsigned long)resource),
+			.resource = ntklog_get_displayed_address((unsigned long)resource),
 			.action = exclusive ?
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 			.contention_delta = contentions,
 		};
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
-		    READ_ONCE(slot->processor) == smp_processor_id())
-			record->hold_time = ntklog_cycles() - record->acquire_time;
+		    READ_ONCE(slot->acquire_cpu) == smp_processor_id())
+			record->hold_time = ntklog_read_cycles() - record->acquire_time;
 	}
 	ntklog_free_resource_slot(owner_record, slot);
 	return is_sampled;
@@ -341,9 +341,9 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 
 static void ntklog_update_resource_key(struct ntklog_event_group *group,
-				       const struct perfinfo_groupmask *wanted)
+				       const struct perfinfo_groupmask *wanted_groups)
 {
-	bool needs_tracking = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
+	bool needs_tracking = etw_group_mask_test(wanted_groups, PERF_SYNC_OBJECTS);
 
 	if (needs_tracking == ntklog_resources_are_tracked())
 		return;
@@ -360,7 +360,7 @@ static void ntklog_update_resource_key(struct ntklog_event_group *group,
 static struct ntklog_event_group ntklog_resource_group = {
 	.provider = {
 		.group = PERF_SYNC_OBJECTS,
-		.rundown = ntklog_resource_rundown,
+		.rundown = ntklog_fill_resource_rundown,
 	},
 	.update = ntklog_update_resource_key,
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_resource_group),

@@ -33,22 +33,22 @@ extern struct ntklog_information ntklog_resource_information;
  * @timer: expires at each timeout
  * @resource: address of the resource
  * @start_time: clock at the start of the wait
- * @processor: number of the CPU on which the wait started
+ * @start_cpu: number of the CPU on which the wait started
  * @thread_id: PID of the waiting task
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
- * @timeouts: number of timeouts so far
+ * @timeout_count: number of timeouts so far
  * @has_timer: @timer is set up; false if the wait began while tracking was off
  *
- * On the stack of the waiting task. During the wait only the timer writes @timeouts.
+ * On the stack of the waiting task. During the wait only the timer writes @timeout_count.
  */
 struct ntklog_resource_wait {
 	struct timer_list timer;
 	const void *resource;
 	u64 start_time;
-	u32 processor;
+	u32 start_cpu;
 	u32 thread_id;
 	u32 action;
-	u32 timeouts;
+	u32 timeout_count;
 	bool has_timer;
 };
 
@@ -73,7 +73,7 @@ ntklog_fill_resource_slot(struct ntklog_resource_slot *slot, const void *resourc
 {
 	ntklog_write_u64(slot->acquire_time, acquire_time);
 	ntklog_write_u64(slot->wait_time, wait_time);
-	WRITE_ONCE(slot->processor, smp_processor_id());
+	WRITE_ONCE(slot->acquire_cpu, smp_processor_id());
 	WRITE_ONCE(slot->max_recursion_depth, depth);
 	WRITE_ONCE(slot->contention_count, contention_count);
 	/* Publish the filled slot. Pairs with the acquire in ntklog_find_resource_slot(). */
@@ -104,7 +104,7 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 	WRITE_ONCE(record->next_slot, slot + 1);
 	/* A softirq that arrives from here on takes the slot above. */
 	barrier();
-	ntklog_fill_resource_slot(slot, resource, ntklog_cycles(), 0, 1, contention_count);
+	ntklog_fill_resource_slot(slot, resource, ntklog_read_cycles(), 0, 1, contention_count);
 	preempt_enable();
 	return;
 slow:

@@ -17,7 +17,7 @@
  * @pointer_releases: final releases for owner pointers, which have no slots
  * @suppressed: events not written, because this CPU was writing another one
  * @events: events passed to the sessions and to the tracepoint
- * @writing: this CPU is writing an event, with interrupts off
+ * @is_writing: this CPU is writing an event, with interrupts off
  *
  * The CPU itself writes these members, by single instructions or with interrupts off; for
  * @releases of an offline CPU see release_count.h. Any CPU may read them.
@@ -31,7 +31,7 @@ struct ntklog_resource_cpu {
 	u64 pointer_releases;
 	u64 suppressed;
 	u64 events;
-	bool writing;
+	bool is_writing;
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);

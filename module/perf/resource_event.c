@@ -41,16 +41,17 @@ ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
 			   const struct ntklog_caller *caller, struct ntklog_block_stack *block)
 {
 	struct ntklog_caller event = *caller;
-	const u64 time = ntklog_cycles();
+	const u64 time = ntklog_read_cycles();
 	u64 sessions_with_stacks;
 
 	event.lock = record->resource;
-	event.caller = ntklog_displayed_address(caller->caller);
+	event.caller = ntklog_get_displayed_address(caller->caller);
 	etw_log_event_with_time(time, sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER,
 				NTKLOG_CALLER_VERSION, &event, sizeof(event));
 	if (block) {
 		block->lock = record->resource;
-		sessions_with_stacks = etw_stack_sessions_for_event(ETW_STACKED_RESOURCE, sessions);
+		sessions_with_stacks = etw_find_stack_sessions_for_event(ETW_STACKED_RESOURCE,
+									 sessions);
 		etw_log_event_with_time(time, sessions_with_stacks,
 					PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK,
 					NTKLOG_BLOCK_STACK_VERSION, block, sizeof(*block));
@@ -72,16 +73,16 @@ static __always_inline void ntklog_write_resource_event(const struct wmi_resourc
 
 	/* Code that the writing itself calls may find the flag set, such as a probe. */
 	local_irq_save(flags);
-	if (this_cpu_read(ntklog_resource_cpu.writing)) {
+	if (this_cpu_read(ntklog_resource_cpu.is_writing)) {
 		this_cpu_inc(ntklog_resource_cpu.suppressed);
 	} else {
-		this_cpu_write(ntklog_resource_cpu.writing, true);
+		this_cpu_write(ntklog_resource_cpu.is_writing, true);
 		this_cpu_inc(ntklog_resource_cpu.events);
 		/* An identity is valid from its own time on: record it before the event. */
 		if (lock)
 			ntklog_record_identity(lock, caller->caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
-		sessions = etw_sessions_for_event(group);
+		sessions = etw_find_sessions_for_event(group);
 		logged = lock ? ntklog_log_sleeping_record(sessions, record, caller, block) :
 				ntklog_log_resource_record(sessions, record);
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
@@ -92,8 +93,8 @@ static __always_inline void ntklog_write_resource_event(const struct wmi_resourc
 		if (group == PERF_SYNC_OBJECTS)
 			trace_resource(record);
 		else
-			trace_linux_resource(record, ntklog_displayed_address(caller->caller));
-		this_cpu_write(ntklog_resource_cpu.writing, false);
+			trace_linux_resource(record, ntklog_get_displayed_address(caller->caller));
+		this_cpu_write(ntklog_resource_cpu.is_writing, false);
 	}
 	local_irq_restore(flags);
 }
@@ -123,7 +124,7 @@ void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void 
 				const struct ntklog_caller *caller,
 				struct ntklog_block_stack *block)
 {
-	ntklog_write_resource_event(record, ntklog_action_group(record->action), caller, block,
+	ntklog_write_resource_event(record, ntklog_get_action_group(record->action), caller, block,
 				    (unsigned long)lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_sleeping_lock);

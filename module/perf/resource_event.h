@@ -10,13 +10,13 @@
 #include <uapi/ntklog/wmi_resource.h>
 
 /**
- * ntklog_action_group() - convert a lock class to its event group
+ * ntklog_get_action_group() - convert a lock class to its event group
  * @action: an action or a lock class; only bits 16 to 19, the number of the class, are used
  *
  * Context: any.
  * Return: the PERF_LINUX_* constant of the class: the index of its mask word and one bit.
  */
-static inline u32 ntklog_action_group(u32 action)
+static inline u32 ntklog_get_action_group(u32 action)
 {
 	return (PERF_LINUX_MUTEX & ~0xA0000000) << (((action >> 16) & 0xF) - 1) | 0xA0000000;
 }

@@ -15,13 +15,13 @@ struct event_trace_executive_resource_information ntklog_resource_parameter_valu
 };
 
 /**
- * ntklog_resource_rundown() - fill the event that records the resource parameters
+ * ntklog_fill_resource_rundown() - fill the event that records the resource parameters
  * @event: filled in
- * @end: the validity of the parameters ends, otherwise it begins
+ * @is_end: the validity of the parameters ends, otherwise it begins
  *
  * Context: as for etw_provider.rundown.
  */
-void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
+void ntklog_fill_resource_rundown(struct etw_rundown_event *event, bool is_end)
 {
 	struct perfinfo_eresource_dc record = {
 		.release_sampling_rate =
@@ -32,7 +32,7 @@ void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
 			READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts),
 	};
 
-	etw_fill_rundown_event(event, end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :
+	etw_fill_rundown_event(event, is_end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :
 					    PERFINFO_LOG_TYPE_ERESOURCE_DC_START,
 			       PERFINFO_ERESOURCE_DC_VERSION, &record, sizeof(record));
 }

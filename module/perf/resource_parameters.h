@@ -14,6 +14,6 @@ struct etw_rundown_event;
 
 extern struct event_trace_executive_resource_information ntklog_resource_parameter_values;
 
-void ntklog_resource_rundown(struct etw_rundown_event *event, bool end);
+void ntklog_fill_resource_rundown(struct etw_rundown_event *event, bool is_end);
 
 #endif /* _NTKLOG_PERF_RESOURCE_PARAMETERS_H */

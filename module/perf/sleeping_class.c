@@ -33,11 +33,12 @@ static unsigned long ntklog_wait_check_interval_jiffies;
 /* @start: start of the wait, in cycles. */
 static u32 ntklog_count_timeouts(u64 start)
 {
-	u64 waited = ntklog_cycles_since(start, 0);
+	u64 waited_cycles = ntklog_cycles_since(start, 0);
 
-	if (waited < ntklog_first_timeout_cycles)
+	if (waited_cycles < ntklog_first_timeout_cycles)
 		return 0;
-	return 1 + div64_u64(waited - ntklog_first_timeout_cycles, ntklog_next_timeout_cycles);
+	return 1 + div64_u64(waited_cycles - ntklog_first_timeout_cycles,
+			     ntklog_next_timeout_cycles);
 }
 
 static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lock,
@@ -48,8 +49,8 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 		.wait_time = start,
 		.max_recursion_depth = timeouts,
 		.thread_id = task_pid_nr(task),
-		.resource = ntklog_displayed_address((unsigned long)lock),
-		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
+		.resource = ntklog_get_displayed_address((unsigned long)lock),
+		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_get_action_class(action) |
 			  ((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ?
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED) &
@@ -77,16 +78,18 @@ static void ntklog_check_wait(const struct ntklog_task *record,
 	if (!task || !lock || !(action & NTKLOG_SLEEPING_WAITING))
 		return;
 	timeouts_until_now = ntklog_count_timeouts(start);
-	for (timeouts = READ_ONCE(slot->timeouts); timeouts < timeouts_until_now; timeouts++) {
+	for (timeouts = READ_ONCE(slot->handled_timeouts); timeouts < timeouts_until_now;
+	     timeouts++) {
 		/*
-		 * The cmpxchg() fails if the task has started another wait, which sets timeouts to
-		 * 0. If the old wait had no timeout either, the second check detects it.
+		 * The cmpxchg() fails if the task has started another wait, which sets
+		 * handled_timeouts to 0. If the old wait had no timeout either, the second check
+		 * detects it.
 		 */
-		if (cmpxchg(&slot->timeouts, timeouts, timeouts + 1) != timeouts)
+		if (cmpxchg(&slot->handled_timeouts, timeouts, timeouts + 1) != timeouts)
 			return;
 		if (ntklog_read_u64(slot->acquire_time) != start ||
 		    READ_ONCE(slot->lock) != lock) {
-			cmpxchg(&slot->timeouts, timeouts + 1, timeouts);
+			cmpxchg(&slot->handled_timeouts, timeouts + 1, timeouts);
 			return;
 		}
 		if ((timeouts + 1) % timeout_rate == 0)
@@ -166,7 +169,7 @@ static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class
 	u32 action = READ_ONCE(slot->action);
 
 	do {
-		if (ntklog_action_class(action) != class || action & NTKLOG_SLEEPING_CLAIMED)
+		if (ntklog_get_action_class(action) != class || action & NTKLOG_SLEEPING_CLAIMED)
 			return false;
 	} while (!try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED));
 	if (action & NTKLOG_SLEEPING_WAITING)
@@ -220,9 +223,9 @@ static void ntklog_add_task_slots(struct ntklog_task *record, void *data)
 		if (!READ_ONCE(record->sleeping_slots[i].lock))
 			continue;
 		if (READ_ONCE(record->sleeping_slots[i].action) & NTKLOG_SLEEPING_WAITING)
-			sum->waiting++;
+			sum->waiting_slots++;
 		else
-			sum->held++;
+			sum->held_slots++;
 	}
 }
 
@@ -235,9 +238,9 @@ static void ntklog_add_task_slots(struct ntklog_task *record, void *data)
 struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void)
 {
 	struct ntklog_sleeping_totals sum = {
-		.dropped = ntklog_sleeping_slots_dropped_at_exit() +
+		.dropped_slots = ntklog_count_sleeping_slots_dropped_at_exit() +
 			     atomic64_read(&ntklog_sleeping_slots_dropped),
-		.dropped_waits = atomic64_read(&ntklog_sleeping_waits_dropped),
+		.dropped_waiting_slots = atomic64_read(&ntklog_sleeping_waits_dropped),
 	};
 
 	ntklog_visit_task_records(ntklog_add_task_slots, &sum);

@@ -26,7 +26,7 @@
 DEFINE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_sleeping_cpu);
 
-static u64 ntklog_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u32 action)
+static u64 ntklog_get_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u32 action)
 {
 	return action & NTKLOG_SLEEPING_WAITED ? ntklog_read_u64(slot->wait_time) : 0;
 }
@@ -35,7 +35,7 @@ static void ntklog_fill_sleeping_slot(const struct ntklog_task *record,
 				      struct ntklog_sleeping_slot *slot, const void *lock,
 				      unsigned long caller, u32 action)
 {
-	ntklog_write_u64(slot->acquire_time, ntklog_cycles());
+	ntklog_write_u64(slot->acquire_time, ntklog_read_cycles());
 	slot->off_cpu_before = record->off_cpu;
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
@@ -57,7 +57,7 @@ static bool ntklog_restart_slot(const struct ntklog_task *record, struct ntklog_
 {
 	if (cmpxchg(&slot->lock, lock, NULL) != lock)
 		return false;
-	this_cpu_inc(ntklog_sleeping_cpu.without_release);
+	this_cpu_inc(ntklog_sleeping_cpu.releases_missed);
 	action |= READ_ONCE(slot->action) & NTKLOG_SLEEPING_ABOVE_HOLE;
 	ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 	return true;
@@ -78,7 +78,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	bool is_reclaimed;
 
 	if (!in_task()) {
-		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);
+		this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);
 		return;
 	}
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
@@ -90,11 +90,11 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		record = ntklog_get_or_insert_current_record();
 	if (!record || record->exit_is_missed)
 		goto untracked;
-	slot = ntklog_find_sleeping_slot(record, lock, ntklog_action_class(action));
+	slot = ntklog_find_sleeping_slot(record, lock, ntklog_get_action_class(action));
 	if (ntklog_is_reacquired_exclusively(slot, action)) {
 		/* A repeated request for a ww_mutex may fail: keep the slot of the first one. */
-		if (ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
-			this_cpu_inc(ntklog_sleeping_cpu.without_release);
+		if (ntklog_get_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
+			this_cpu_inc(ntklog_sleeping_cpu.releases_missed);
 			goto out;
 		}
 		if (ntklog_restart_slot(record, slot, lock, caller, action))
@@ -102,7 +102,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	}
 	slot = ntklog_alloc_sleeping_slot(record, &is_reclaimed);
 	if (is_reclaimed)
-		this_cpu_inc(ntklog_sleeping_cpu.without_release);
+		this_cpu_inc(ntklog_sleeping_cpu.releases_missed);
 	if (slot) {
 		ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 		goto out;
@@ -137,13 +137,13 @@ static bool ntklog_admit_sleeping_blocker(void)
 /* The release of a reader has no hook, because it is inlined: only the wait is recorded. */
 static bool ntklog_action_is_percpu_reader(u32 action)
 {
-	return ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) &&
+	return ntklog_get_action_class(action) == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM) &&
 	       !(action & NTKLOG_SLEEPING_EXCLUSIVE_BIT);
 }
 
 static u32 ntklog_make_release_action(u32 action)
 {
-	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
+	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_get_action_class(action) |
 		((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT) ?
 		 WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE & ~WMI_RESOURCE_ACTION_CLASS :
 		 WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED & ~WMI_RESOURCE_ACTION_CLASS);
@@ -165,10 +165,10 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 		.acquire_time = snapshot->acquire_time,
 		.hold_time = ntklog_action_is_percpu_reader(snapshot->action) ? 0 :
 			     ntklog_cycles_since(snapshot->acquire_time, 0),
-		.wait_time = ntklog_sleeping_wait_time(snapshot, snapshot->action),
+		.wait_time = ntklog_get_sleeping_wait_time(snapshot, snapshot->action),
 		.max_recursion_depth = 1,
 		.thread_id = task_pid_nr(task),
-		.resource = ntklog_displayed_address((unsigned long)lock),
+		.resource = ntklog_get_displayed_address((unsigned long)lock),
 		.action = ntklog_make_release_action(snapshot->action) | rule,
 		.contention_delta = snapshot->contentions,
 	};
@@ -182,7 +182,7 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 
 	if (snapshot->action & NTKLOG_SLEEPING_WAITED) {
 		caller.wait_ready = snapshot->off_cpu_of_wait.ready;
-		caller.wait_last_ready = snapshot->last_ready_of_wait;
+		caller.wait_last_ready = snapshot->last_ready_duration_of_wait;
 		caller.wait_blocked = snapshot->off_cpu_of_wait.blocked;
 	}
 	has_block = off_cpu_of_hold.blocked &&
@@ -215,7 +215,7 @@ static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
 void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
 					bool has_waiters, bool is_counted)
 {
-	const u32 class = ntklog_action_class(action);
+	const u32 class = ntklog_get_action_class(action);
 	const struct task_struct *slot_task = current;
 	struct ntklog_sleeping_slot *slot, *claimed = NULL;
 	struct ntklog_sleeping_slot snapshot;
@@ -223,7 +223,7 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	struct task_struct *task;
 
 	if (!in_task()) {
-		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);
+		this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);
 		return;
 	}
 	preempt_disable_notrace();
@@ -250,7 +250,8 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
 		goto out;
 	}
-	if (ntklog_count_and_sample_release(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
+	if (ntklog_count_and_sample_release(ntklog_get_sleeping_wait_time(&snapshot,
+									  snapshot.action),
 					    snapshot.contentions, is_counted))
 		ntklog_log_sleeping_release(task, record, &snapshot, lock, 0);
 	else if (has_waiters && ntklog_admit_sleeping_blocker())
@@ -286,15 +287,15 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 		goto out;
 	/* Let the wait begin where the optimistic spinning of the task began. */
 	ntklog_write_u64(slot->acquire_time, slot->acquire_time -
-			  ntklog_sleeping_wait_time(slot, action));
+			  ntklog_get_sleeping_wait_time(slot, action));
 	if (action & NTKLOG_SLEEPING_WAITED)
 		slot->off_cpu_before = ntklog_subtract_off_cpu(&slot->off_cpu_before,
 							       &slot->off_cpu_of_wait);
-	WRITE_ONCE(slot->timeouts, 0);
+	WRITE_ONCE(slot->handled_timeouts, 0);
 	if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_WAITING)) {
-		class = ntklog_action_class(action);
+		class = ntklog_get_action_class(action);
 		WRITE_ONCE(record->is_waiting, true);
-		this_cpu_inc(ntklog_sleeping_cpu.waits);
+		this_cpu_inc(ntklog_sleeping_cpu.waits_begun);
 	}
 out:
 	preempt_enable_notrace();
@@ -310,13 +311,15 @@ static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_s
 	 * Read the clock once for both fields: ntklog_begin_sleeping_wait() may subtract wait_time
 	 * from acquire_time to get the start of the wait.
 	 */
-	u64 wait_end = ntklog_cycles();
-	s64 waited = wait_end - slot->acquire_time;
+	u64 wait_end = ntklog_read_cycles();
+	s64 waited_cycles = wait_end - slot->acquire_time;
 
 	slot->off_cpu_of_wait = ntklog_subtract_off_cpu(&record->off_cpu, &slot->off_cpu_before);
-	slot->last_ready_of_wait = slot->off_cpu_of_wait.ready ? record->last_ready : 0;
+	slot->last_ready_duration_of_wait = slot->off_cpu_of_wait.ready ?
+					    record->last_ready_duration : 0;
 	slot->off_cpu_before = record->off_cpu;
-	ntklog_write_u64(slot->wait_time, max_t(s64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
+	ntklog_write_u64(slot->wait_time,
+			 max_t(s64, waited_cycles, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
 	ntklog_write_u64(slot->acquire_time, wait_end);
 	return try_cmpxchg(&slot->action, &action, (action & ~NTKLOG_SLEEPING_WAITING) |
 						   NTKLOG_SLEEPING_WAITED);
@@ -329,7 +332,8 @@ static void ntklog_end_percpu_reader_wait(struct ntklog_task *record,
 
 	if (cmpxchg(&slot->lock, lock, NULL) != lock)
 		return;
-	if (ntklog_count_and_sample_release(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
+	if (ntklog_count_and_sample_release(ntklog_get_sleeping_wait_time(&snapshot,
+									  snapshot.action),
 					    0, false))
 		ntklog_log_sleeping_release(current, record, &snapshot, lock, 0);
 	ntklog_repair_slot_stack(record, slot);
@@ -360,12 +364,12 @@ void ntklog_end_sleeping_wait(const void *lock, int err)
 	if (!err) {
 		if (!ntklog_record_wait(record, slot, action))
 			goto out;
-		this_cpu_inc(ntklog_sleeping_cpu.waited);
+		this_cpu_inc(ntklog_sleeping_cpu.waits_ended);
 		if (ntklog_action_is_percpu_reader(action))
 			ntklog_end_percpu_reader_wait(record, slot, lock);
 	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED) &&
 		   cmpxchg(&slot->lock, lock, NULL) == lock) {
-		this_cpu_inc(ntklog_sleeping_cpu.given_up);
+		this_cpu_inc(ntklog_sleeping_cpu.waits_given_up);
 		ntklog_repair_slot_stack(record, slot);
 	}
 out:

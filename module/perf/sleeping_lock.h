@@ -38,34 +38,34 @@ struct task_struct;
 /**
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
  * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers
- * @attempts: calls of an acquire hook that are not counted in @in_interrupts, and waits of
+ * @attempts: calls of an acquire hook that are not counted in @untrackable_operations, and waits of
  *	percpu_rw_semaphore readers
  * @untracked: acquisitions that got no slot
- * @given_up: acquisitions that ended without the lock after a wait
- * @without_release: acquisitions that are not counted as released
+ * @waits_given_up: acquisitions that ended without the lock after a wait
+ * @releases_missed: acquisitions that are not counted as released
  * @unmatched: releases that found no slot
- * @in_interrupts: operations in interrupt context, and successful calls of down_read_trylock()
- *	with interrupts off, none of which is tracked
- * @waits: waits that began
- * @waited: waits that ended with the lock acquired
+ * @untrackable_operations: operations in interrupt context, and successful calls of
+ *	down_read_trylock() with interrupts off, none of which is tracked
+ * @waits_begun: waits that began
+ * @waits_ended: waits that ended with the lock acquired
  * @blocker_limit: limit of the records that no other rule would write
  *
  * Each CPU writes only its own counters, by single instructions or with interrupts off; for
  * @releases of an offline CPU see release_count.h. Other CPUs may read stale values.
  *
  * When no lock operation is in progress, the sums over all CPUs satisfy attempts = releases +
- * untracked + given_up + without_release + slots in use + dropped slots.
+ * untracked + waits_given_up + releases_missed + slots in use + dropped slots.
  */
 struct ntklog_sleeping_cpu {
 	struct ntklog_release_count releases;
 	u64 attempts;
 	u64 untracked;
-	u64 given_up;
-	u64 without_release;
+	u64 waits_given_up;
+	u64 releases_missed;
 	u64 unmatched;
-	u64 in_interrupts;
-	u64 waits;
-	u64 waited;
+	u64 untrackable_operations;
+	u64 waits_begun;
+	u64 waits_ended;
 	struct ntklog_record_limit blocker_limit;
 };
 
@@ -73,16 +73,16 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
 
 /**
  * struct ntklog_sleeping_totals - slots of all tasks
- * @held: slots of held locks
- * @waiting: slots of locks that a task waits for
- * @dropped: slots dropped in use, because the task exited or the class was disabled
- * @dropped_waits: dropped slots whose task was waiting
+ * @held_slots: slots of held locks
+ * @waiting_slots: slots of locks that a task waits for
+ * @dropped_slots: slots dropped in use, because the task exited or the class was disabled
+ * @dropped_waiting_slots: dropped slots whose task was waiting
  */
 struct ntklog_sleeping_totals {
-	u64 held;
-	u64 waiting;
-	u64 dropped;
-	u64 dropped_waits;
+	u64 held_slots;
+	u64 waiting_slots;
+	u64 dropped_slots;
+	u64 dropped_waiting_slots;
 };
 
 typedef const struct task_struct *(*ntklog_owner_func_t)(const void *lock);
@@ -129,7 +129,9 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	/* Other CPUs ignore the slot until slot->lock is set, so plain stores suffice. */
 	slot->acquire_time_halves[0] = now.low;
 	slot->acquire_time_halves[1] = now.high;
-	slot->off_cpu_before = record->off_cpu;
+	/* If the task is preempted here, the switch to it changes the times: see off_cpu_before. */
+	slot->off_cpu_before.ready = READ_ONCE(record->off_cpu.ready);
+	slot->off_cpu_before.blocked = READ_ONCE(record->off_cpu.blocked);
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
 	/*

@@ -28,7 +28,7 @@ ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 clas
 
 		/* Pairs with the releases in ntklog_fill_sleeping_slot() and the fast path. */
 		if (smp_load_acquire(&slot->lock) == lock &&
-		    (!class || ntklog_action_class(READ_ONCE(slot->action)) == class))
+		    (!class || ntklog_get_action_class(READ_ONCE(slot->action)) == class))
 			return slot;
 	}
 	return NULL;
@@ -80,7 +80,7 @@ static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot
 static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 action)
 {
 	return !(action & NTKLOG_SLEEPING_WAITING) &&
-	       (s64)(ntklog_cycles() - slot->acquire_time) >
+	       (s64)(ntklog_read_cycles() - slot->acquire_time) >
 	       (s64)ntklog_ms_to_cycles(NTKLOG_STALE_AFTER_MS);
 }
 
@@ -96,7 +96,7 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 	for (slot = &record->sleeping_slots[1]; slot < end; slot++) {
 		const void *lock = READ_ONCE(slot->lock);
 		u32 action = READ_ONCE(slot->action);
-		u32 class = ntklog_action_class(action);
+		u32 class = ntklog_get_action_class(action);
 		bool is_stale;
 
 		if (action & NTKLOG_SLEEPING_EXCLUSIVE_BIT)

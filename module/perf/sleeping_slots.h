@@ -49,7 +49,7 @@ static_assert(WMI_RESOURCE_CLASS_LINUX_WW_MUTEX == 0x80000000 + (NTKLOG_SLEEPING
 static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASSES - 1) |
 				      0xA0000000));
 
-static inline u32 ntklog_action_class(u32 action)
+static inline u32 ntklog_get_action_class(u32 action)
 {
 	return action & WMI_RESOURCE_ACTION_CLASS;
 }

@@ -63,10 +63,11 @@ static void ntklog_set_key(struct static_key_false *key, bool enable)
 }
 
 static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
-					 const struct perfinfo_groupmask *wanted)
+					 const struct perfinfo_groupmask *wanted_groups)
 {
-	bool needs_tracking = etw_group_mask_test(wanted, PERF_SPINLOCK);
-	bool needs_counting = needs_tracking || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
+	bool needs_tracking = etw_group_mask_test(wanted_groups, PERF_SPINLOCK);
+	bool needs_counting = needs_tracking ||
+			      etw_group_mask_test(wanted_groups, PERF_SPINLOCK_CNTRS);
 	bool is_tracking = static_key_enabled(&ntklog_spin_lock_tracking_key);
 
 	/* The tracking key is enabled only while ntklog_spin_lock_key is enabled. */
@@ -86,7 +87,7 @@ static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
 static struct ntklog_event_group ntklog_spin_lock_group = {
 	.provider = {
 		.group = PERF_SPINLOCK,
-		.rundown = ntklog_spin_lock_rundown,
+		.rundown = ntklog_fill_spin_lock_rundown,
 	},
 	.update = ntklog_update_spin_lock_keys,
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_spin_lock_group),
@@ -127,7 +128,7 @@ bool ntklog_spin_locks_are_tracked(void)
  */
 void ntklog_begin_spin_lock_attach(void)
 {
-	ntklog_set_spin_lock_expect_unmatched(true);
+	ntklog_set_spin_lock_unmatched_is_expected(true);
 	ntklog_event_group_get(&ntklog_spin_lock_group);
 }
 
@@ -138,7 +139,7 @@ void ntklog_begin_spin_lock_attach(void)
  */
 void ntklog_end_spin_lock_attach(void)
 {
-	ntklog_set_spin_lock_expect_unmatched(false);
+	ntklog_set_spin_lock_unmatched_is_expected(false);
 }
 
 /**
@@ -148,7 +149,7 @@ void ntklog_end_spin_lock_attach(void)
  */
 void ntklog_begin_spin_lock_detach(void)
 {
-	ntklog_set_spin_lock_expect_unmatched(true);
+	ntklog_set_spin_lock_unmatched_is_expected(true);
 }
 
 /**
@@ -158,7 +159,7 @@ void ntklog_begin_spin_lock_detach(void)
  */
 void ntklog_end_spin_lock_detach(void)
 {
-	ntklog_set_spin_lock_expect_unmatched(false);
+	ntklog_set_spin_lock_unmatched_is_expected(false);
 	ntklog_event_group_put(&ntklog_spin_lock_group);
 }
 

@@ -38,7 +38,7 @@
 #include "spin_lock_slots.h"
 
 /* Number of kinds of Linux' locks that are attached in mode "sampled". Changes are serialised. */
-static unsigned int ntklog_sampled_kinds;
+static unsigned int ntklog_sampled_kind_count;
 
 static unsigned long ntklog_spin_lock_stop_rcu_state;
 
@@ -46,7 +46,7 @@ static void ntklog_restart_sampling_on_cpu(int cpu_number)
 {
 	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
-	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	ntklog_set_uncontended_count(cpu, ntklog_get_uncontended_count(cpu));
 	ntklog_restart_sampling_interval(cpu);
 }
 
@@ -57,9 +57,9 @@ static void ntklog_free_all_slots(int cpu_number)
 	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED_MASK);
 	memset(cpu->slot, 0, sizeof(cpu->slot));
 	memset(cpu->overflow->slot, 0, sizeof(cpu->overflow->slot));
-	cpu->untracked_slots = 0;
-	WRITE_ONCE(cpu->overflow_in_use, 0);
-	cpu->without_slot = 0;
+	cpu->untracked_slots_in_use = 0;
+	WRITE_ONCE(cpu->overflow_slots_in_use, 0);
+	cpu->locks_without_slot = 0;
 	ntklog_restart_sampling_on_cpu(cpu_number);
 }
 
@@ -129,14 +129,14 @@ void ntklog_disarm_spin_lock_tracking(void)
 }
 
 /**
- * ntklog_set_spin_lock_expect_unmatched() - select how releases without a slot are counted
- * @expected: true if such a release is no error, because hooks are being attached or detached
+ * ntklog_set_spin_lock_unmatched_is_expected() - select how releases without a slot are counted
+ * @is_expected: true if such a release is no error, because hooks are being attached or detached
  *
  * Context: as for ntklog_start_spin_lock_tracking().
  */
-void ntklog_set_spin_lock_expect_unmatched(bool expected)
+void ntklog_set_spin_lock_unmatched_is_expected(bool is_expected)
 {
-	WRITE_ONCE(ntklog_spin_lock_expect_unmatched, expected);
+	WRITE_ONCE(ntklog_spin_lock_unmatched_is_expected, is_expected);
 }
 
 /**
@@ -162,7 +162,7 @@ void ntklog_start_sampling_spin_locks(void)
 {
 	int cpu_number;
 
-	if (ntklog_sampled_kinds++)
+	if (ntklog_sampled_kind_count++)
 		return;
 	for_each_possible_cpu(cpu_number) {
 		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
@@ -180,6 +180,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
  */
 void ntklog_stop_sampling_spin_locks(void)
 {
-	ntklog_sampled_kinds--;
+	ntklog_sampled_kind_count--;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sampling_spin_locks);

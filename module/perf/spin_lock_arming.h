@@ -8,7 +8,7 @@ void ntklog_start_spin_lock_tracking(void);
 void ntklog_arm_spin_lock_tracking(void);
 void ntklog_disarm_spin_lock_tracking(void);
 void ntklog_stop_spin_lock_tracking(void);
-void ntklog_set_spin_lock_expect_unmatched(bool expected);
+void ntklog_set_spin_lock_unmatched_is_expected(bool is_expected);
 void ntklog_restart_spin_lock_sampling(void);
 void ntklog_apply_spin_lock_parameters(void);
 

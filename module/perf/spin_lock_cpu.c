@@ -29,7 +29,7 @@ static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_U
 
 bool ntklog_spin_lock_in_transition __read_mostly;
 bool ntklog_spin_lock_may_take_slot __read_mostly;
-bool ntklog_spin_lock_expect_unmatched __read_mostly;
+bool ntklog_spin_lock_unmatched_is_expected __read_mostly;
 u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
 
 /**
@@ -69,13 +69,13 @@ void ntklog_free_spin_lock_state(void)
 }
 
 /**
- * ntklog_spin_lock_acquire_count() - return NT's SpinLockAcquireCount
+ * ntklog_get_spin_lock_acquire_count() - return NT's SpinLockAcquireCount
  * @cpu_number: number of the CPU
  *
  * Context: any, except NMI, which may have interrupted a write section of cpu->sequence.
  * Return: number of counted acquisitions on the CPU, modulo 2^32.
  */
-u32 ntklog_spin_lock_acquire_count(int cpu_number)
+u32 ntklog_get_spin_lock_acquire_count(int cpu_number)
 {
 	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 	unsigned int sequence;
@@ -83,23 +83,24 @@ u32 ntklog_spin_lock_acquire_count(int cpu_number)
 
 	do {
 		sequence = raw_read_seqcount_begin(&cpu->sequence);
-		count = ntklog_uncontended_count(cpu) + ntklog_sampled_mode_uncontended_count(cpu) +
+		count = ntklog_get_uncontended_count(cpu) +
+			ntklog_get_sampled_mode_uncontended_count(cpu) +
 			READ_ONCE(cpu->contention_count);
 	} while (read_seqcount_retry(&cpu->sequence, sequence));
 	return count;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_get_spin_lock_acquire_count);
 
 /**
- * ntklog_spin_lock_slots_in_use() - count the held locks of a CPU that have a slot
+ * ntklog_count_spin_lock_slots_in_use() - count the held locks of a CPU that have a slot
  * @cpu_number: number of the CPU
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of slots in use.
  */
-u32 ntklog_spin_lock_slots_in_use(int cpu_number)
+u32 ntklog_count_spin_lock_slots_in_use(int cpu_number)
 {
 	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
-	return ntklog_slots_in_use(cpu) + READ_ONCE(cpu->sampled_slots_in_use);
+	return ntklog_count_slots_in_use(cpu) + READ_ONCE(cpu->sampled_slots_in_use);
 }

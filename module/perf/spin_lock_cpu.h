@@ -78,7 +78,7 @@
 
 /*
  * Tags in the low two bits of slot->lock; lock addresses are multiples of four.
- * HAS_DETAILS: wait_time, acquire_mode and spins of the slot are valid.
+ * HAS_DETAILS: wait_time, acquire_mode and SpinCount of the slot are valid.
  * UNTRACKED: the release finds the slot but writes no event.
  */
 #define PERF_SPIN_LOCK_HAS_DETAILS		1UL
@@ -134,9 +134,9 @@ struct ntklog_spin_lock_slot {
  * @random: state of the random number generator
  * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
  * @slot: slots of the chosen locks that are held, the first sampled_slots_in_use of them
- * @spins: for each slot, the SpinCount
- * @nested: for each slot, number of later shared acquisitions of the lock that have no slot and
- *	have not been released
+ * @spin_counts: for each slot, the SpinCount
+ * @nested_acquisitions: for each slot, number of later shared acquisitions of the lock that have no
+ *	slot and have not been released
  *
  * Used on its CPU with interrupts off, but not in NMI handlers, or by any CPU while its CPU is
  * offline. Any CPU may read @sample_at_count.
@@ -148,8 +148,8 @@ struct ntklog_sampled_spin_locks {
 	u32 random;
 	u8 choice;
 	struct ntklog_spin_lock_slot slot[PERF_SAMPLED_SPIN_LOCKS];
-	u32 spins[PERF_SAMPLED_SPIN_LOCKS];
-	u8 nested[PERF_SAMPLED_SPIN_LOCKS];
+	u32 spin_counts[PERF_SAMPLED_SPIN_LOCKS];
+	u8 nested_acquisitions[PERF_SAMPLED_SPIN_LOCKS];
 };
 
 /*
@@ -164,11 +164,11 @@ struct ntklog_sampled_spin_locks {
 /**
  * struct ntklog_overflow_slots - slots that only the slow paths access
  * @slot: the slots with the numbers PERF_SPIN_LOCK_DEPTH + 1 to PERF_SPIN_LOCK_SLOTS
- * @spins: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, by its number, the SpinCount
+ * @spin_counts: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, by its number, the SpinCount
  */
 struct ntklog_overflow_slots {
 	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_OVERFLOW_SLOTS];
-	u32 spins[PERF_SPIN_LOCK_SLOTS + 1];
+	u32 spin_counts[PERF_SPIN_LOCK_SLOTS + 1];
 };
 
 /**
@@ -182,11 +182,11 @@ struct ntklog_overflow_slots {
  * @sample_at_count: uncontended count at which @state becomes negative
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
- * @writing: code that may take locks is writing an event; these locks write no events
- * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED
- * @overflow_in_use: number of overflow slots in use. While it is not 0, @state names an empty
+ * @is_writing: code that may take locks is writing an event; these locks write no events
+ * @untracked_slots_in_use: number of slots in use with PERF_SPIN_LOCK_UNTRACKED
+ * @overflow_slots_in_use: number of overflow slots in use. While it is not 0, @state names an empty
  *	slot, so that all acquisitions and releases take the slow path
- * @without_slot: number of held locks for which no slot was left
+ * @locks_without_slot: number of held locks for which no slot was left
  * @sequence: lets other CPUs read each countdown with its sample_at_count
  * @untracked: acquisitions that should have been tracked, but could not be
  * @unmatched: releases without a slot that were not expected
@@ -215,10 +215,10 @@ struct ntklog_spin_lock_cpu {
 	u32 sample_at_count;
 	u32 contention_count;
 	u32 spin_count;
-	u32 without_slot;
-	u8 untracked_slots;
-	u8 overflow_in_use;
-	bool writing;
+	u32 locks_without_slot;
+	u8 untracked_slots_in_use;
+	u8 overflow_slots_in_use;
+	bool is_writing;
 	seqcount_t sequence;
 	u64 untracked;
 	u64 unmatched;
@@ -259,7 +259,7 @@ extern bool ntklog_spin_lock_in_transition;
 extern bool ntklog_spin_lock_may_take_slot;
 
 /* True while hooks of Linux locks are attached or detached: unmatched releases are expected. */
-extern bool ntklog_spin_lock_expect_unmatched;
+extern bool ntklog_spin_lock_unmatched_is_expected;
 
 /*
  * Value of hold_limit unless that is 0: hold threshold + 1, but at most U32_MAX, which also stands
@@ -278,36 +278,36 @@ extern u32 ntklog_spin_lock_hold_limit;
 #define PERF_SPIN_LOCK_GET_MODE(_rule_mode_depth)	((u8)((_rule_mode_depth) >> 16))
 #define PERF_SPIN_LOCK_WAIT(_spins, _wait_time)	((u64)(_spins) << 32 | (u32)(_wait_time))
 
-static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
+static __always_inline unsigned long ntklog_get_slot_lock(const struct ntklog_spin_lock_slot *slot)
 {
 	return slot->lock & ~PERF_SPIN_LOCK_TAGS;
 }
 
 /**
- * ntklog_slot_wait_words() - return the wait of a slot as two fields of a record
+ * ntklog_get_slot_wait_words() - return the wait of a slot as two fields of a record
  * @slot: the slot
- * @spins: SpinCount of the slot
+ * @spin_count: SpinCount of the slot
  * @acquire_mode: set to the acquire mode of the slot, if the slot has one; the kind of lock stays
  *
  * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
  */
-static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_slot *slot,
-						  const u32 *spins, u8 *acquire_mode)
+static __always_inline u64 ntklog_get_slot_wait_words(const struct ntklog_spin_lock_slot *slot,
+						      const u32 *spin_count, u8 *acquire_mode)
 {
 	if (likely(!(slot->lock & PERF_SPIN_LOCK_HAS_DETAILS)))
 		return 0;
 	if (slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN)
 		*acquire_mode = slot->acquire_mode |
 				(*acquire_mode & PERF_SPIN_LOCK_KIND_MASK);
-	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
+	return PERF_SPIN_LOCK_WAIT(*spin_count, slot->wait_time);
 }
 
-static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
+static inline u32 ntklog_count_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
-	u32 overflow = READ_ONCE(cpu->overflow_in_use);
+	u32 overflow_slots = READ_ONCE(cpu->overflow_slots_in_use);
 
-	if (unlikely(overflow))
-		return PERF_SPIN_LOCK_DEPTH + overflow;
+	if (unlikely(overflow_slots))
+		return PERF_SPIN_LOCK_DEPTH + overflow_slots;
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
@@ -317,26 +317,26 @@ ntklog_uncontended_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long s
 	return READ_ONCE(cpu->sample_at_count) - 1 - (u32)(state >> 16);
 }
 
-static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+static __always_inline u32 ntklog_get_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return ntklog_uncontended_count_of_state(cpu, READ_ONCE(cpu->state));
 }
 
 /**
- * ntklog_sampled_mode_uncontended_count() - return the uncontended count of mode "sampled"
+ * ntklog_get_sampled_mode_uncontended_count() - return the uncontended count of mode "sampled"
  * @cpu: state of a CPU
  *
  * Context: any; on another CPU within a read section of cpu->sequence.
  * Return: the count, modulo 2^32.
  */
-static inline u32 ntklog_sampled_mode_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+static inline u32 ntklog_get_sampled_mode_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return READ_ONCE(cpu->sampled->sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
 }
 
 int ntklog_alloc_spin_lock_state(void);
 void ntklog_free_spin_lock_state(void);
-u32 ntklog_spin_lock_acquire_count(int cpu);
-u32 ntklog_spin_lock_slots_in_use(int cpu);
+u32 ntklog_get_spin_lock_acquire_count(int cpu);
+u32 ntklog_count_spin_lock_slots_in_use(int cpu);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_CPU_H */

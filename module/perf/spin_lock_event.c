@@ -12,7 +12,7 @@
 /**
  * ntklog_write_spin_lock_slow() - slow path of ntklog_write_spin_lock()
  * @slot: slot of the acquisition
- * @wait: wait of the slot, from ntklog_slot_wait_words()
+ * @wait: wait of the slot, from ntklog_get_slot_wait_words()
  * @interrupts: InterruptCount of the record
  * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
  * @time: as for ntklog_write_spin_lock()
@@ -29,22 +29,22 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	struct etw_logged logged;
 	void *record;
 
-	if (in_nmi() || this_cpu_read(ntklog_spin_lock_cpu.writing) || !rcu_is_watching()) {
+	if (in_nmi() || this_cpu_read(ntklog_spin_lock_cpu.is_writing) || !rcu_is_watching()) {
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
-	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
+	sessions = etw_find_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
 	/* For example, the lock is tracked only because another kind of lock needs the tracking. */
 	if (!sessions && !ntklog_spin_lock_is_traced(kind))
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
 	/* An identity is valid from its own time on, which must not be after that of the event. */
 	if (kind)
-		ntklog_record_identity(ntklog_slot_lock(slot), caller, kind);
+		ntklog_record_identity(ntklog_get_slot_lock(slot), caller, kind);
 	/* An event of a lock that the following functions take would break the buffer's order. */
-	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
-	lock = ntklog_displayed_address(ntklog_slot_lock(slot));
-	shown_caller = ntklog_displayed_address(caller);
+	this_cpu_write(ntklog_spin_lock_cpu.is_writing, true);
+	lock = ntklog_get_displayed_address(ntklog_get_slot_lock(slot));
+	shown_caller = ntklog_get_displayed_address(caller);
 	if (!ntklog_get_holder_irql_fast(kind, &irql))
 		irql = ke_get_current_irql();
 	/* A probe gets a copy, because a session's buffer may be overwritten while it reads. */
@@ -66,7 +66,7 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 		else
 			trace_spinlock(&copy);
 	}
-	this_cpu_write(ntklog_spin_lock_cpu.writing, false);
+	this_cpu_write(ntklog_spin_lock_cpu.is_writing, false);
 }
 
 static noinline void ntklog_end_stacked_spin_lock_event(const struct wmi_spinlock64 *record,
@@ -79,7 +79,7 @@ static noinline void ntklog_end_stacked_spin_lock_event(const struct wmi_spinloc
 /**
  * ntklog_end_spin_lock_event() - copy an event to the other sessions and write its stack
  * @record: the record, in the first session's buffer
- * @sessions: sessions that need the event, from etw_sessions_for_event()
+ * @sessions: sessions that need the event, from etw_find_sessions_for_event()
  * @caller: return address of the unlock or lock function, where the stack begins
  *
  * Context: as for etw_end_event().
@@ -87,26 +87,26 @@ static noinline void ntklog_end_stacked_spin_lock_event(const struct wmi_spinloc
 void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 sessions,
 				unsigned long caller)
 {
-	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
+	this_cpu_write(ntklog_spin_lock_cpu.is_writing, true);
 	if (static_branch_unlikely(&etw_stacks_key))
 		ntklog_end_stacked_spin_lock_event(record, sessions, caller);
 	else
 		etw_end_event(sessions, record, sizeof(*record));
-	this_cpu_write(ntklog_spin_lock_cpu.writing, false);
+	this_cpu_write(ntklog_spin_lock_cpu.is_writing, false);
 }
 
 static noinline void
 ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			     u32 rule_mode_depth, struct ntklog_time time, unsigned long caller)
 {
-	ntklog_write_spin_lock_fast(true, slot, ntklog_slot_lock(slot), wait, interrupts,
+	ntklog_write_spin_lock_fast(true, slot, ntklog_get_slot_lock(slot), wait, interrupts,
 				    rule_mode_depth, time, caller);
 }
 
 /**
  * ntklog_write_spin_lock() - write a spin lock event
  * @slot: slot of the acquisition
- * @wait: wait of the slot, from ntklog_slot_wait_words()
+ * @wait: wait of the slot, from ntklog_get_slot_wait_words()
  * @interrupts: InterruptCount of the record
  * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
  * @time: clock at the release; for a wait without a hold, at the acquisition
@@ -125,6 +125,6 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u6
 	else if (rule_mode_depth & PERF_SPIN_LOCK_RULE_MODE_DEPTH(0, PERF_SPIN_LOCK_KIND_MASK, 0))
 		ntklog_write_linux_spin_lock(slot, wait, interrupts, rule_mode_depth, time, caller);
 	else
-		ntklog_write_spin_lock_fast(false, slot, ntklog_slot_lock(slot), wait, interrupts,
-					    rule_mode_depth, time, caller);
+		ntklog_write_spin_lock_fast(false, slot, ntklog_get_slot_lock(slot), wait,
+					    interrupts, rule_mode_depth, time, caller);
 }

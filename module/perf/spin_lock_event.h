@@ -101,7 +101,7 @@ ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
 						       0);
 	record->spin_lock_address = lock;
 	record->caller_address = caller;
-	record->acquire_time = ntklog_time_value(slot->time);
+	record->acquire_time = ntklog_time_to_cycles(slot->time);
 	ntklog_store_time(&record->release_time, time);
 	*(u64 *)&record->wait_time_in_cycles = wait;
 	/* Keep the compiler from merging these two members, which takes more instructions. */
@@ -115,7 +115,7 @@ ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
  * @is_linux: the lock is a Linux lock; a compile-time constant
  * @slot: slot of the acquisition
  * @lock: address of the lock, without tags
- * @wait: wait of the slot, from ntklog_slot_wait_words()
+ * @wait: wait of the slot, from ntklog_get_slot_wait_words()
  * @interrupts: InterruptCount of the record
  * @rule_mode_depth: PERF_SPIN_LOCK_RULE_MODE_DEPTH()
  * @time: as for ntklog_write_spin_lock()
@@ -133,12 +133,12 @@ ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *s
 	u64 sessions;
 	u8 irql;
 
-	if (unlikely(this_cpu_read(ntklog_spin_lock_cpu.writing) ||
+	if (unlikely(this_cpu_read(ntklog_spin_lock_cpu.is_writing) ||
 		     !ntklog_rcu_is_watching(is_linux)) ||
 	    ntklog_spin_lock_is_traced(is_linux) || !ntklog_addresses_are_raw() ||
 	    unlikely(!ntklog_get_holder_irql_fast(is_linux, &irql)))
 		goto slow;
-	sessions = etw_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
+	sessions = etw_find_sessions_for_event(ntklog_spin_lock_group_by_kind[kind]);
 	/* The slow path may record the same identity again, which has no effect. */
 	if (is_linux && sessions)
 		ntklog_record_identity(lock, caller, kind);

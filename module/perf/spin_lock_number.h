@@ -4,8 +4,8 @@
 
 /*
  * Numbers of slots, for the slow paths. The slots in use of a CPU have the numbers from 1 to
- * ntklog_slots_in_use(). The first PERF_SPIN_LOCK_DEPTH slots are in cpu->slot, where the fast
- * paths access them, the others in cpu->overflow.
+ * ntklog_count_slots_in_use(). The first PERF_SPIN_LOCK_DEPTH slots are in cpu->slot, where the
+ * fast paths access them, the others in cpu->overflow.
  *
  * An acquisition takes a slot of cpu->slot in any case, by one change of cpu->state. If all
  * slots of cpu->slot that may be filled are in use, the acquisition fills an overflow slot and
@@ -41,13 +41,13 @@ static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_
 }
 
 /*
- * If all slots are in use, gives the slot of cpu->slot back and returns 0. overflow_in_use is
+ * If all slots are in use, gives the slot of cpu->slot back and returns 0. overflow_slots_in_use is
  * incremented before the overflow slot is filled, so that an NMI handler fills a higher slot.
  */
 static inline u32 ntklog_choose_slot_number(struct ntklog_spin_lock_cpu *cpu)
 {
-	u32 overflow = READ_ONCE(cpu->overflow_in_use);
-	u32 number = ntklog_slots_in_use(cpu);
+	u32 overflow = READ_ONCE(cpu->overflow_slots_in_use);
+	u32 number = ntklog_count_slots_in_use(cpu);
 
 	if (!overflow && number <= PERF_SPIN_LOCK_DEPTH)
 		return number;
@@ -55,7 +55,7 @@ static inline u32 ntklog_choose_slot_number(struct ntklog_spin_lock_cpu *cpu)
 		ntklog_add_slots_in_use(-1);
 		return 0;
 	}
-	this_cpu_inc(ntklog_spin_lock_cpu.overflow_in_use);
+	this_cpu_inc(ntklog_spin_lock_cpu.overflow_slots_in_use);
 	if (overflow)
 		ntklog_add_slots_in_use(-1);
 	return PERF_SPIN_LOCK_DEPTH + overflow + 1;
@@ -64,28 +64,28 @@ static inline u32 ntklog_choose_slot_number(struct ntklog_spin_lock_cpu *cpu)
 /* Find the topmost slot of @lock. Returns its number, or 0 if the lock has no slot. */
 static inline u32 ntklog_find_spin_lock_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
-	u32 number = ntklog_slots_in_use(cpu);
+	u32 number = ntklog_count_slots_in_use(cpu);
 
-	while (number && ntklog_slot_lock(ntklog_slot(cpu, number)) != (unsigned long)lock)
+	while (number && ntklog_get_slot_lock(ntklog_slot(cpu, number)) != (unsigned long)lock)
 		number--;
 	return number;
 }
 
 static inline void ntklog_remove_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
-	u32 last = ntklog_slots_in_use(cpu);
-	u32 *spins = cpu->overflow->spins;
+	u32 last = ntklog_count_slots_in_use(cpu);
+	u32 *spin_counts = cpu->overflow->spin_counts;
 
 	if (ntklog_slot(cpu, number)->lock & PERF_SPIN_LOCK_UNTRACKED)
-		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots);
+		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots_in_use);
 	for (; number < last; number++) {
 		*ntklog_slot(cpu, number) = *ntklog_slot(cpu, number + 1);
-		spins[number] = spins[number + 1];
+		spin_counts[number] = spin_counts[number + 1];
 	}
 	ntklog_slot(cpu, last)->lock = 0;
-	if (READ_ONCE(cpu->overflow_in_use)) {
-		this_cpu_dec(ntklog_spin_lock_cpu.overflow_in_use);
-		if (READ_ONCE(cpu->overflow_in_use))
+	if (READ_ONCE(cpu->overflow_slots_in_use)) {
+		this_cpu_dec(ntklog_spin_lock_cpu.overflow_slots_in_use);
+		if (READ_ONCE(cpu->overflow_slots_in_use))
 			return;
 	}
 	ntklog_add_slots_in_use(-1);

@@ -22,13 +22,13 @@ u32 ntklog_spin_lock_blocker_rate __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 
 /**
- * ntklog_spin_lock_rundown() - fill the event that records the spin lock parameters
+ * ntklog_fill_spin_lock_rundown() - fill the event that records the spin lock parameters
  * @event: filled in
- * @end: the validity of the parameters ends, otherwise it begins
+ * @is_end: the validity of the parameters ends, otherwise it begins
  *
  * Context: as for etw_provider.rundown.
  */
-void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
+void ntklog_fill_spin_lock_rundown(struct etw_rundown_event *event, bool is_end)
 {
 	const struct event_trace_spinlock_information *information =
 		&ntklog_spin_lock_parameter_values;
@@ -43,7 +43,7 @@ void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
 			READ_ONCE(information->spin_lock_hold_threshold),
 	};
 
-	etw_fill_rundown_event(event, end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
+	etw_fill_rundown_event(event, is_end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
 					    PERFINFO_LOG_TYPE_SPINLOCK_DC_START,
 			       PERFINFO_SPINLOCK_DC_VERSION, &record, sizeof(record));
 }

@@ -18,6 +18,6 @@ extern struct event_trace_spinlock_information ntklog_spin_lock_parameter_values
  */
 extern u32 ntklog_spin_lock_blocker_rate;
 
-void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end);
+void ntklog_fill_spin_lock_rundown(struct etw_rundown_event *event, bool is_end);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_PARAMETERS_H */

@@ -31,7 +31,7 @@
 #include "spin_lock_wait.h"
 
 /* Marsaglia's xorshift generator, whose state is never 0. */
-static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 limit)
+static u32 ntklog_get_random_below(struct ntklog_sampled_spin_locks *sampled, u32 bound)
 {
 	u32 random = sampled->random;
 
@@ -39,7 +39,7 @@ static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 li
 	random ^= random >> 17;
 	random ^= random << 5;
 	sampled->random = random;
-	return (u64)random * limit >> 32;
+	return (u64)random * bound >> 32;
 }
 
 /* If the countdown is too short for @distance, the slow path restarts it. */
@@ -54,16 +54,17 @@ static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 c
 	raw_write_seqcount_end(&cpu->sequence);
 }
 
-/* @remaining: number of acquisitions that are left in the current interval. */
+/* @remaining_acquisitions: number of acquisitions that are left in the current interval. */
 static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32 count,
-					   u32 remaining)
+					   u32 remaining_acquisitions)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
-	u32 chosen_index = ntklog_random_below(cpu->sampled, rate);
+	u32 chosen_index = ntklog_get_random_below(cpu->sampled, rate);
 
 	cpu->sampled->remaining_in_interval = rate - 1 - chosen_index;
 	if (cpu->sampled->choice == PERF_CHOOSE_BY_RATE)
-		ntklog_set_sampled_countdown(cpu, count, (u64)remaining + chosen_index + 1);
+		ntklog_set_sampled_countdown(cpu, count,
+					     (u64)remaining_acquisitions + chosen_index + 1);
 	else
 		ntklog_set_sampled_countdown(cpu, count,
 					     cpu->sampled->choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
@@ -77,7 +78,7 @@ static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32
  */
 void ntklog_restart_sampling_interval(struct ntklog_spin_lock_cpu *cpu)
 {
-	ntklog_choose_in_next_interval(cpu, ntklog_sampled_mode_uncontended_count(cpu), 0);
+	ntklog_choose_in_next_interval(cpu, ntklog_get_sampled_mode_uncontended_count(cpu), 0);
 }
 
 /* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
@@ -97,7 +98,7 @@ static void ntklog_count_nested_acquire(struct ntklog_spin_lock_cpu *cpu, const 
 	int index = ntklog_find_sampled_slot(cpu, lock);
 
 	if (index >= 0)
-		cpu->sampled->nested[index]++;
+		cpu->sampled->nested_acquisitions[index]++;
 }
 
 static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spin_lock_cpu *cpu,
@@ -110,7 +111,7 @@ static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spi
 		return NULL;
 	}
 	slot->lock = (unsigned long)lock | tag;
-	cpu->sampled->nested[cpu->sampled_slots_in_use] = 0;
+	cpu->sampled->nested_acquisitions[cpu->sampled_slots_in_use] = 0;
 	WRITE_ONCE(cpu->sampled_slots_in_use, cpu->sampled_slots_in_use + 1);
 	return slot;
 }
@@ -135,7 +136,7 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 	/* The caller may only have found a slot in use. The self-test chooses every acquisition. */
 	if (cpu->sampled_countdown >= 0 && cpu->sampled->choice != PERF_CHOOSE_ALL)
 		goto out;
-	count = ntklog_sampled_mode_uncontended_count(cpu);
+	count = ntklog_get_sampled_mode_uncontended_count(cpu);
 	if (cpu->sampled->countdown_excess) {
 		ntklog_set_sampled_countdown(cpu, count, cpu->sampled->countdown_excess);
 		goto out;
@@ -178,9 +179,10 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 	if (slot) {
 		slot->time = time;
 		slot->interrupts = wait_start->interrupts;
-		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
+		slot->wait_time = ntklog_time_to_cycles(time) -
+				  ntklog_time_to_cycles(wait_start->time);
 		slot->acquire_mode = acquire_mode;
-		cpu->sampled->spins[slot - cpu->sampled->slot] = spin_count;
+		cpu->sampled->spin_counts[slot - cpu->sampled->slot] = spin_count;
 	}
 	local_irq_restore(flags);
 }
@@ -194,10 +196,11 @@ static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index
 	if (index != last) {
 		memmove(&sampled->slot[index], &sampled->slot[index + 1],
 			(last - index) * sizeof(sampled->slot[0]));
-		memmove(&sampled->spins[index], &sampled->spins[index + 1],
-			(last - index) * sizeof(sampled->spins[0]));
-		memmove(&sampled->nested[index], &sampled->nested[index + 1],
-			(last - index) * sizeof(sampled->nested[0]));
+		memmove(&sampled->spin_counts[index], &sampled->spin_counts[index + 1],
+			(last - index) * sizeof(sampled->spin_counts[0]));
+		memmove(&sampled->nested_acquisitions[index],
+			&sampled->nested_acquisitions[index + 1],
+			(last - index) * sizeof(sampled->nested_acquisitions[0]));
 	}
 	WRITE_ONCE(cpu->sampled_slots_in_use, last);
 }
@@ -208,7 +211,7 @@ static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u3
 {
 	const struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[index];
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_slot_wait_words(slot, &cpu->sampled->spins[index], &mode);
+	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->sampled->spin_counts[index], &mode);
 	u8 rule = WMI_SPINLOCK_RULE_SAMPLED | ntklog_count_and_sample_blocker(acquire_mode);
 
 	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_since(slot->interrupts),
@@ -243,7 +246,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 		return;
 	local_irq_save(flags);
 	index = ntklog_find_sampled_slot(cpu, lock);
-	if (index >= 0 && !sampled->nested[index]) {
+	if (index >= 0 && !sampled->nested_acquisitions[index]) {
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		else
@@ -251,7 +254,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 		ntklog_free_sampled_slot(cpu, index);
 	} else {
 		if (index >= 0)
-			sampled->nested[index]--;
+			sampled->nested_acquisitions[index]--;
 		ntklog_log_blocker(lock, acquire_mode, time, caller);
 	}
 	local_irq_restore(flags);
@@ -259,12 +262,12 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sampled_spin_lock);
 
 /**
- * ntklog_topmost_sampled_spin_lock() - return the lock of the topmost sampled slot
+ * ntklog_find_topmost_sampled_spin_lock() - return the lock of the topmost sampled slot
  *
  * Context: interrupts off.
  * Return: address of the lock; NULL if no slot is in use.
  */
-const void *ntklog_topmost_sampled_spin_lock(void)
+const void *ntklog_find_topmost_sampled_spin_lock(void)
 {
 	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	u32 in_use = cpu->sampled_slots_in_use;
@@ -272,7 +275,7 @@ const void *ntklog_topmost_sampled_spin_lock(void)
 	return in_use ? (const void *)(cpu->sampled->slot[in_use - 1].lock & ~PERF_SPIN_LOCK_TAGS) :
 			NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_sampled_spin_lock);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_find_topmost_sampled_spin_lock);
 
 /**
  * ntklog_set_spin_lock_choice() - set which acquisitions of this CPU are chosen

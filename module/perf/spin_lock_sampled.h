@@ -61,7 +61,7 @@ static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const vo
 	       likely(!this_cpu_read(ntklog_spin_lock_cpu.sampled_slots_in_use));
 }
 
-const void *ntklog_topmost_sampled_spin_lock(void);
+const void *ntklog_find_topmost_sampled_spin_lock(void);
 void ntklog_restart_sampling_interval(struct ntklog_spin_lock_cpu *cpu);
 void ntklog_set_spin_lock_choice(enum ntklog_choice choice);
 

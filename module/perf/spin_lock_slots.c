@@ -3,9 +3,9 @@
  * Slow paths of spin lock tracking. The fast paths are inline functions in spin_lock_slots.h.
  *
  * An NMI may interrupt any instruction of this file, and its handler may take Linux' locks. The
- * handler leaves the slots, their size in state and untracked_slots as it found them. If the NMI
- * interrupts code that sets the uncontended count, the acquisitions of the handler may be missing
- * in the result.
+ * handler leaves the slots, their size in state and untracked_slots_in_use as it found them. If the
+ * NMI interrupts code that sets the uncontended count, the acquisitions of the handler may be
+ * missing in the result.
  */
 
 #include <linux/export.h>
@@ -24,9 +24,10 @@
 #include "spin_lock_slots.h"
 #include "spin_lock_wait.h"
 
-static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool all_slow)
+static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu,
+						  bool is_always_slow)
 {
-	WRITE_ONCE(cpu->hold_limit, all_slow ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
+	WRITE_ONCE(cpu->hold_limit, is_always_slow ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
 }
 
 static __always_inline void ntklog_set_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count,
@@ -43,7 +44,7 @@ static __always_inline void ntklog_set_countdown(struct ntklog_spin_lock_cpu *cp
  * Return the number of uncontended acquisitions before the next sampled one, or fewer. When the
  * count wraps to 0 the acquisition is sampled, because 0 is a multiple of every rate.
  */
-static __always_inline long ntklog_countdown_to_sample(u32 count, u32 remainder, u32 rate)
+static __always_inline long ntklog_compute_countdown_to_sample(u32 count, u32 remainder, u32 rate)
 {
 	/* Tracking is being enabled or disabled: every acquisition takes the slow path. */
 	if (unlikely(READ_ONCE(ntklog_spin_lock_in_transition)))
@@ -64,24 +65,25 @@ void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 	u32 remainder = count % rate;
 
-	ntklog_set_countdown(cpu, count, ntklog_countdown_to_sample(count, remainder, rate));
-	ntklog_set_hold_limit(cpu, !remainder && ntklog_slots_in_use(cpu));
+	ntklog_set_countdown(cpu, count,
+			     ntklog_compute_countdown_to_sample(count, remainder, rate));
+	ntklog_set_hold_limit(cpu, !remainder && ntklog_count_slots_in_use(cpu));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
 
 /**
- * ntklog_topmost_spin_lock() - return the lock of this CPU's topmost slot
+ * ntklog_find_topmost_spin_lock() - return the lock of this CPU's topmost slot
  *
  * Context: interrupts off.
  * Return: address of the lock; NULL if no slot is in use, or the topmost one is not yet filled.
  */
-const void *ntklog_topmost_spin_lock(void)
+const void *ntklog_find_topmost_spin_lock(void)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 
-	return (const void *)ntklog_slot_lock(ntklog_slot(cpu, ntklog_slots_in_use(cpu)));
+	return (const void *)ntklog_get_slot_lock(ntklog_slot(cpu, ntklog_count_slots_in_use(cpu)));
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_spin_lock);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_find_topmost_spin_lock);
 
 /**
  * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
@@ -104,7 +106,7 @@ void ntklog_count_spin_lock_acquire_slow(void)
 	 * delay tracking on this CPU: set -1, so that the next acquisition takes the slow path.
 	 */
 	if (READ_ONCE(cpu->state) < 0)
-		ntklog_set_countdown(cpu, ntklog_uncontended_count(cpu),
+		ntklog_set_countdown(cpu, ntklog_get_uncontended_count(cpu),
 				     READ_ONCE(ntklog_spin_lock_in_transition) ||
 				     static_key_enabled(&ntklog_spin_lock_tracking_key) ?
 				     -1 : PERF_SPIN_LOCK_COUNTDOWN_MAX);
@@ -142,17 +144,17 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 	if (in_transition) {
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	} else if (in_nmi() || !number ||
-		   number - READ_ONCE(cpu->untracked_slots) > PERF_SPIN_LOCK_DEPTH) {
-		/* In an NMI the depth is unreliable: untracked_slots may be changing. */
+		   number - READ_ONCE(cpu->untracked_slots_in_use) > PERF_SPIN_LOCK_DEPTH) {
+		/* In an NMI the depth is unreliable: untracked_slots_in_use may be changing. */
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
 	if (!number) {
-		this_cpu_inc(ntklog_spin_lock_cpu.without_slot);
+		this_cpu_inc(ntklog_spin_lock_cpu.locks_without_slot);
 		return 0;
 	}
 	if (tag == PERF_SPIN_LOCK_UNTRACKED)
-		this_cpu_inc(ntklog_spin_lock_cpu.untracked_slots);
+		this_cpu_inc(ntklog_spin_lock_cpu.untracked_slots_in_use);
 	ntklog_fill_slot(ntklog_slot(cpu, number), lock, tag, time, interrupts);
 	return number;
 }
@@ -167,7 +169,7 @@ static noinline void ntklog_track_acquire_irqsave(const void *lock)
 	ntklog_fill_slot_slow(cpu, lock, 0, time, ntklog_snapshot_interrupts());
 	/* Not in an NMI, which may have interrupted an update of state. */
 	if (!in_nmi() && READ_ONCE(cpu->state) < 0)
-		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+		ntklog_set_uncontended_count(cpu, ntklog_get_uncontended_count(cpu));
 	local_irq_restore(flags);
 }
 
@@ -245,9 +247,10 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 		number = ntklog_fill_slot_slow(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS, time,
 					       wait_start->interrupts);
 		slot = ntklog_slot(cpu, number);
-		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
+		slot->wait_time = ntklog_time_to_cycles(time) -
+				  ntklog_time_to_cycles(wait_start->time);
 		slot->acquire_mode = acquire_mode;
-		cpu->overflow->spins[number] = spin_count;
+		cpu->overflow->spin_counts[number] = spin_count;
 	}
 	local_irq_restore(flags);
 }
@@ -261,7 +264,7 @@ static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 numbe
 	slot->wait_time = 0;
 	slot->acquire_mode = PERF_SPIN_LOCK_MODE_UNKNOWN;
 	slot->interrupt_count = 0;
-	cpu->overflow->spins[number] = 0;
+	cpu->overflow->spin_counts[number] = 0;
 }
 
 /**
@@ -277,7 +280,7 @@ notrace void ntklog_count_interrupt_in_slots(void)
 	struct ntklog_spin_lock_slot *slot;
 	u32 number;
 
-	for (number = ntklog_slots_in_use(cpu); number; number--) {
+	for (number = ntklog_count_slots_in_use(cpu); number; number--) {
 		slot = ntklog_slot(cpu, number);
 		/* A slot without a lock is taken but not yet filled, or is being freed. */
 		if (!slot->lock)
@@ -289,8 +292,8 @@ notrace void ntklog_count_interrupt_in_slots(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_interrupt_in_slots);
 
-static __always_inline u32 ntklog_slot_interrupts(const struct ntklog_spin_lock_slot *slot,
-						  u8 acquire_mode)
+static __always_inline u32 ntklog_count_slot_interrupts(const struct ntklog_spin_lock_slot *slot,
+							u8 acquire_mode)
 {
 	bool has_details = slot->lock & PERF_SPIN_LOCK_HAS_DETAILS;
 
@@ -350,13 +353,13 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 		return true;
 	if (wait >> 32)
 		return ntklog_wait_is_sampled(wait >> 32);
-	return ntklog_uncontended_count(cpu) %
+	return ntklog_get_uncontended_count(cpu) %
 		READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate) == 0;
 }
 
-static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cpu *cpu)
+static __always_inline u32 ntklog_get_acquire_depth(const struct ntklog_spin_lock_cpu *cpu)
 {
-	return ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
+	return ntklog_count_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots_in_use);
 }
 
 /* Also called in an NMI, because the fast path does not tag its slots as untracked there. */
@@ -366,7 +369,7 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
 {
 	const struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_slot_wait_words(slot, &cpu->overflow->spins[number], &mode);
+	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->overflow->spin_counts[number], &mode);
 	u8 rule = ntklog_count_and_sample_blocker(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
@@ -374,14 +377,14 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}
-	ntklog_write_spin_lock(slot, wait, ntklog_slot_interrupts(slot, acquire_mode),
+	ntklog_write_spin_lock(slot, wait, ntklog_count_slot_interrupts(slot, acquire_mode),
 			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(rule, mode,
-							      ntklog_acquire_depth(cpu)),
+							      ntklog_get_acquire_depth(cpu)),
 			       time, caller);
 }
 
 /*
- * @lock_held: this CPU still holds a lock with a slot.
+ * @is_lock_held: this CPU still holds a lock with a slot.
  *
  * With no lock held, hold_limit need not be 0: an uncontended acquisition changes the count, and
  * the tag of a contended acquisition makes its release take the slow path anyway.
@@ -390,12 +393,12 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
  */
 static __always_inline void ntklog_update_sampling(struct ntklog_spin_lock_cpu *cpu, long state,
 						   u32 count, u32 remainder, u32 rate,
-						   bool lock_held)
+						   bool is_lock_held)
 {
 	if (state < 0)
 		ntklog_set_countdown(cpu, count,
-				     ntklog_countdown_to_sample(count, remainder, rate));
-	ntklog_set_hold_limit(cpu, !remainder && lock_held);
+				     ntklog_compute_countdown_to_sample(count, remainder, rate));
+	ntklog_set_hold_limit(cpu, !remainder && is_lock_held);
 }
 
 /* The slot is that of an NT lock, uncontended, tracked and without a waiter. Not in an NMI. */
@@ -409,7 +412,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	u32 count = ntklog_uncontended_count_of_state(cpu, state);
 	u32 remainder = count % rate;
 	/* The number of @slot is its index, because no overflow slot is in use. */
-	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots);
+	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots_in_use);
 
 	/* Before the event, because its writing may count acquisitions of Linux' locks. */
 	ntklog_update_sampling(cpu, state, count, remainder, rate, slot != &cpu->slot[1]);
@@ -435,9 +438,9 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 		if (!(ntklog_slot(cpu, number)->lock & PERF_SPIN_LOCK_UNTRACKED))
 			ntklog_write_event_if_sampled(cpu, number, acquire_mode, time, caller);
 		ntklog_remove_slot(cpu, number);
-	} else if (READ_ONCE(cpu->without_slot)) {
-		this_cpu_dec(ntklog_spin_lock_cpu.without_slot);
-	} else if (READ_ONCE(ntklog_spin_lock_expect_unmatched)) {
+	} else if (READ_ONCE(cpu->locks_without_slot)) {
+		this_cpu_dec(ntklog_spin_lock_cpu.locks_without_slot);
+	} else if (READ_ONCE(ntklog_spin_lock_unmatched_is_expected)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched_expected);
 	} else if (READ_ONCE(ntklog_spin_lock_may_take_slot) &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition)) {
@@ -450,7 +453,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 		state = READ_ONCE(cpu->state);
 		count = ntklog_uncontended_count_of_state(cpu, state);
 		ntklog_update_sampling(cpu, state, count, count % rate, rate,
-				       ntklog_slots_in_use(cpu));
+				       ntklog_count_slots_in_use(cpu));
 	}
 }
 

@@ -137,7 +137,7 @@ static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 	return true;
 }
 
-const void *ntklog_topmost_spin_lock(void);
+const void *ntklog_find_topmost_spin_lock(void);
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SLOTS_H */

@@ -36,7 +36,7 @@ notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 sp
 {
 	struct ntklog_time time = ntklog_read_time();
 	struct ntklog_spin_lock_slot slot = { .lock = (unsigned long)lock, .time = time };
-	u32 wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
+	u32 wait_time = ntklog_time_to_cycles(time) - ntklog_time_to_cycles(wait_start->time);
 
 	ntklog_write_spin_lock(&slot, PERF_SPIN_LOCK_WAIT(spin_count, wait_time),
 			       ntklog_interrupts_since(wait_start->interrupts),

@@ -83,7 +83,7 @@ static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigne
  * Fill this CPU's buffer. Returns the number of frames. If it is 0, no stack can be walked,
  * otherwise the caller clears is_walking.
  */
-static unsigned int ntklog_fill_stack_buffer(unsigned int most)
+static unsigned int ntklog_fill_stack_buffer(unsigned int max_frames)
 {
 	struct ntklog_stack_cpu *cpu = this_cpu_ptr(&ntklog_stack_cpu);
 	unsigned int count;
@@ -93,7 +93,7 @@ static unsigned int ntklog_fill_stack_buffer(unsigned int most)
 		return 0;
 	/* A second walk, for an event that the walk causes, would overwrite the buffer. */
 	WRITE_ONCE(cpu->is_walking, true);
-	count = stack_trace_save(this_cpu_ptr(ntklog_stack_buffers)->frames, most, 0);
+	count = stack_trace_save(this_cpu_ptr(ntklog_stack_buffers)->frames, max_frames, 0);
 	if (!count)
 		WRITE_ONCE(cpu->is_walking, false);
 	return count;
@@ -103,22 +103,22 @@ static unsigned int ntklog_fill_stack_buffer(unsigned int most)
  * ntklog_save_stack() - save the stack of the current task, from outside of this module
  * @frames: the result: return addresses, the innermost first, and then zeros; unchanged if no stack
  *	can be walked
- * @most: length of @frames
+ * @max_frames: length of @frames
  *
  * Context: interrupts off.
  * Return: the number of addresses; 0 if there are none, or no stack can be walked.
  */
-unsigned int ntklog_save_stack(unsigned long *frames, unsigned int most)
+unsigned int ntklog_save_stack(unsigned long *frames, unsigned int max_frames)
 {
 	const unsigned long *found = this_cpu_ptr(ntklog_stack_buffers)->frames;
-	unsigned int count = ntklog_fill_stack_buffer(NTKLOG_OWN_FRAMES_MAX + most);
+	unsigned int count = ntklog_fill_stack_buffer(NTKLOG_OWN_FRAMES_MAX + max_frames);
 	unsigned int first;
 
 	if (!count)
 		return 0;
 	first = ntklog_find_first_frame(found, count, 0, false);
-	count = min(count - first, most);
-	memset(frames, 0, most * sizeof(*frames));
+	count = min(count - first, max_frames);
+	memset(frames, 0, max_frames * sizeof(*frames));
 	memcpy(frames, found + first, count * sizeof(*frames));
 	WRITE_ONCE(this_cpu_ptr(&ntklog_stack_cpu)->is_walking, false);
 	return count;
@@ -154,7 +154,8 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
 		.stack_thread = task_pid_nr(current),
 	};
 	for (i = 0; i < count; i++)
-		buffer->event.addresses[i] = ntklog_displayed_address(buffer->frames[first + i]);
+		buffer->event.addresses[i] =
+			ntklog_get_displayed_address(buffer->frames[first + i]);
 	etw_log_event(sessions, PERFINFO_LOG_TYPE_STACKWALK, PERFINFO_STACKWALK_VERSION,
 		      &buffer->event, sizeof(buffer->event.header) + count * sizeof(u64));
 	this_cpu_inc(ntklog_stack_cpu.walked);

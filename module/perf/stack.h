@@ -35,7 +35,7 @@ DECLARE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
 int ntklog_stack_init(void);
 void ntklog_stack_exit(void);
 
-unsigned int ntklog_save_stack(unsigned long *frames, unsigned int most);
+unsigned int ntklog_save_stack(unsigned long *frames, unsigned int max_frames);
 void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked);
 
 /**
@@ -48,10 +48,11 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
  *
  * Context: interrupts off since the event was written; no other event has been written since.
  */
-static __always_inline void ntklog_write_stack(enum etw_stacked event, struct etw_logged logged,
+static __always_inline void ntklog_write_stack(enum etw_stacked_event event,
+					       struct etw_logged logged,
 					       unsigned long caller, bool is_hooked)
 {
-	u64 sessions = etw_stack_sessions_for_event(event, logged.sessions);
+	u64 sessions = etw_find_stack_sessions_for_event(event, logged.sessions);
 
 	if (unlikely(sessions))
 		ntklog_write_stack_slow(sessions, logged.time, caller, is_hooked);
@@ -59,14 +60,15 @@ static __always_inline void ntklog_write_stack(enum etw_stacked event, struct et
 
 /**
  * ntklog_event_is_complete() - test whether an event needs neither a copy nor a stack
- * @wanted: sessions that need the event, a byte of 1 for each
+ * @session_set: sessions that need the event, a byte of 1 for each
  *
- * Context: interrupts off since etw_sessions_for_event().
+ * Context: interrupts off since etw_find_sessions_for_event().
  * Return: true if at most one session needs the event and no started session logs stacks.
  */
-static __always_inline bool ntklog_event_is_complete(u64 wanted)
+static __always_inline bool ntklog_event_is_complete(u64 session_set)
 {
-	return likely(!(wanted & (wanted - 1))) && !static_branch_unlikely(&etw_stacks_key);
+	return likely(!(session_set & (session_set - 1))) &&
+	       !static_branch_unlikely(&etw_stacks_key);
 }
 
 /**
@@ -76,9 +78,10 @@ static __always_inline bool ntklog_event_is_complete(u64 wanted)
  *
  * Context: as for ntklog_write_stack().
  */
-static inline void ntklog_count_left_out_stack(enum etw_stacked event, struct etw_logged logged)
+static inline void ntklog_count_left_out_stack(enum etw_stacked_event event,
+					       struct etw_logged logged)
 {
-	if (unlikely(etw_stack_sessions_for_event(event, logged.sessions)))
+	if (unlikely(etw_find_stack_sessions_for_event(event, logged.sessions)))
 		this_cpu_inc(ntklog_stack_cpu.left_out);
 }
 

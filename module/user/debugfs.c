@@ -80,13 +80,13 @@ static const struct ntklog_file ntklog_blockers_file = {
 	.name = "blockers",
 	.show = ntklog_blockers_show,
 	.store = ntklog_blockers_store,
-	.accepted = "0 to 4294967295",
+	.accepted_values = "0 to 4294967295",
 };
 
 static struct ntklog_file ntklog_spin_lock_files[PERF_SPIN_LOCK_PARAMETERS];
 static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
 
-/* Texts for ntklog_file.accepted of the parameters, NTKLOG_RANGE_SIZE bytes each. */
+/* Texts for ntklog_file.accepted_values of the parameters, NTKLOG_RANGE_SIZE bytes each. */
 #define NTKLOG_RANGE_SIZE	32
 static char ntklog_spin_lock_ranges[PERF_SPIN_LOCK_PARAMETERS][NTKLOG_RANGE_SIZE];
 static char ntklog_resource_ranges[PERF_RESOURCE_PARAMETERS][NTKLOG_RANGE_SIZE];
@@ -146,17 +146,17 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 /* SpinLockAcquireCount is not stored; it follows from the countdowns and other counters. */
 static u64 ntklog_get_acquire_count(int cpu)
 {
-	return ntklog_spin_lock_acquire_count(cpu);
+	return ntklog_get_spin_lock_acquire_count(cpu);
 }
 
 static u64 ntklog_get_sleeping_releases(int cpu)
 {
-	return ntklog_number_of_releases(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases);
+	return ntklog_get_release_count(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases);
 }
 
 static u64 ntklog_get_slots_in_use(int cpu)
 {
-	return ntklog_spin_lock_slots_in_use(cpu);
+	return ntklog_count_spin_lock_slots_in_use(cpu);
 }
 
 #define NTKLOG_COUNTER(_name, _structure, _member)			\
@@ -204,12 +204,12 @@ static const struct {
 	NTKLOG_SLEEPING_COUNTER("Acquired", attempts),
 	{ .name = "SleepingReleased", .get = ntklog_get_sleeping_releases },
 	NTKLOG_SLEEPING_COUNTER("Untracked", untracked),
-	NTKLOG_SLEEPING_COUNTER("GivenUp", given_up),
-	NTKLOG_SLEEPING_COUNTER("Again", without_release),
+	NTKLOG_SLEEPING_COUNTER("GivenUp", waits_given_up),
+	NTKLOG_SLEEPING_COUNTER("Again", releases_missed),
 	NTKLOG_SLEEPING_COUNTER("Unmatched", unmatched),
-	NTKLOG_SLEEPING_COUNTER("InInterrupts", in_interrupts),
-	NTKLOG_SLEEPING_COUNTER("Waits", waits),
-	NTKLOG_SLEEPING_COUNTER("Waited", waited),
+	NTKLOG_SLEEPING_COUNTER("InInterrupts", untrackable_operations),
+	NTKLOG_SLEEPING_COUNTER("Waits", waits_begun),
+	NTKLOG_SLEEPING_COUNTER("Waited", waits_ended),
 	NTKLOG_STACK_COUNTER("Walked", walked),
 	NTKLOG_STACK_COUNTER("LeftOut", left_out),
 	NTKLOG_SPIN_LOCK_COUNTER("BlockersDropped", blocker_limit.dropped),
@@ -297,7 +297,7 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 			   information->number_of_waiting_shared,
 			   information->number_of_waiting_exclusive);
 		seq_printf(seq, " %s", ntklog_format_symbol(description->resource, symbol));
-		seq_printf(seq, " %s\n", ntklog_format_symbol(description->creator, symbol));
+		seq_printf(seq, " %s\n", ntklog_format_symbol(description->init_caller, symbol));
 	}
 	kvfree(descriptions);
 	return 0;
@@ -416,15 +416,15 @@ static void ntklog_keep_identities_show(struct seq_file *seq, void *object)
 
 static int ntklog_keep_identities_store(void *object, char *text)
 {
-	bool keep = *text == '1';
+	bool keeps_notes = *text == '1';
 	int err;
 
 	if (strcmp(text, "0") && strcmp(text, "1"))
 		return -EINVAL;
-	err = ntklog_set_identities_always_enabled(keep);
+	err = ntklog_set_identities_always_enabled(keeps_notes);
 	if (err)
 		return err;
-	err = ntklog_set_task_notes_always_enabled(keep);
+	err = ntklog_set_task_notes_always_enabled(keeps_notes);
 	/* A kernel without the tracepoints has no notes of tasks. */
 	if (!err || err == -EOPNOTSUPP)
 		return 0;
@@ -437,9 +437,9 @@ static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "counters", .show = ntklog_counters_show },
 	{ .name = "linux", .show = ntklog_linux_show },
 	{ .name = "linux_mode", .show = ntklog_linux_mode_show,
-	  .store = ntklog_linux_mode_store, .accepted = "full, sampled, waits or holders" },
+	  .store = ntklog_linux_mode_store, .accepted_values = "full, sampled, waits or holders" },
 	{ .name = "keep_identities", .show = ntklog_keep_identities_show,
-	  .store = ntklog_keep_identities_store, .accepted = "0 or 1" },
+	  .store = ntklog_keep_identities_store, .accepted_values = "0 or 1" },
 };
 
 /* Fills in @files and @ranges, which have an entry for each parameter. */
@@ -465,7 +465,7 @@ static int ntklog_create_information_directory(const char *name,
 			.name = parameter->name,
 			.show = ntklog_parameter_show,
 			.store = ntklog_parameter_store,
-			.accepted = ranges[i],
+			.accepted_values = ranges[i],
 		};
 		err = ntklog_create_file(&files[i], directory, (void *)parameter);
 		if (err)

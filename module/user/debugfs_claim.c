@@ -149,7 +149,7 @@ static ssize_t ntklog_claim_read(struct file *file, char __user *buffer, size_t 
 	return copied;
 }
 
-static int ntklog_claim_start(struct etw_claim *claim, void __user *argument)
+static int ntklog_ioctl_start(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_start start;
 
@@ -158,7 +158,7 @@ static int ntklog_claim_start(struct etw_claim *claim, void __user *argument)
 	return etw_start_claimed_session(claim, &start);
 }
 
-static int ntklog_claim_counts(struct etw_claim *claim, void __user *argument)
+static int ntklog_ioctl_counts(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_counts counts;
 	int err;
@@ -171,7 +171,7 @@ static int ntklog_claim_counts(struct etw_claim *claim, void __user *argument)
 	return copy_to_user(argument, &counts, sizeof(counts)) ? -EFAULT : 0;
 }
 
-static int ntklog_claim_info(struct etw_claim *claim, void __user *argument)
+static int ntklog_ioctl_info(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_info info;
 	int err;
@@ -184,7 +184,7 @@ static int ntklog_claim_info(struct etw_claim *claim, void __user *argument)
 	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
-static int ntklog_claim_open_cpu(struct etw_claim *claim, void __user *argument)
+static int ntklog_ioctl_open_cpu(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_cpu call;
 	struct etw_reader *reader;
@@ -224,15 +224,15 @@ static long ntklog_claim_ioctl(struct file *file, unsigned int number, unsigned 
 
 	switch (number) {
 	case NTKLOG_SESSION_START:
-		return ntklog_claim_start(claim, argument);
+		return ntklog_ioctl_start(claim, argument);
 	case NTKLOG_SESSION_STOP:
 		return etw_stop_claimed_session(claim);
 	case NTKLOG_SESSION_COUNTS:
-		return ntklog_claim_counts(claim, argument);
+		return ntklog_ioctl_counts(claim, argument);
 	case NTKLOG_SESSION_OPEN_CPU:
-		return ntklog_claim_open_cpu(claim, argument);
+		return ntklog_ioctl_open_cpu(claim, argument);
 	case NTKLOG_SESSION_INFO:
-		return ntklog_claim_info(claim, argument);
+		return ntklog_ioctl_info(claim, argument);
 	case NTKLOG_SESSION_FLUSH:
 		return etw_flush_claimed_session(claim);
 	case NTKLOG_SESSION_KEEP:

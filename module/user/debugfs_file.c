@@ -66,7 +66,7 @@ static ssize_t ntklog_file_write(struct file *file, const char __user *buffer,
 	kfree(text);
 	if (err == -EINVAL && !xchg(&data->is_explained, true))
 		pr_notice("%pD3: \"%*pE\" is refused: the file takes %s\n", file,
-			  (int)strlen(shown_text), shown_text, data->file->accepted);
+			  (int)strlen(shown_text), shown_text, data->file->accepted_values);
 	if (err)
 		return err;
 	*position += count;

@@ -16,7 +16,7 @@ struct ntklog_file {
 	const char *name;
 	void (*show)(struct seq_file *file, void *object);
 	int (*store)(void *object, char *text);
-	const char *accepted;
+	const char *accepted_values;
 };
 
 int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory, void *object);

@@ -30,11 +30,11 @@ static void ntklog_show_lock(struct seq_file *seq, struct task_struct *task,
 			     const struct ntklog_held_lock *held)
 {
 	const u64 cycles = ntklog_cycles_since(held->since, 0);
-	const u32 kind = ntklog_action_class(held->action) >> 16;
+	const u32 kind = ntklog_get_action_class(held->action) >> 16;
 	char symbol[KSYM_SYMBOL_LEN];
 
 	seq_printf(seq, "0x%llx %s %s %s %d %llu %u",
-		   ntklog_displayed_address((unsigned long)held->lock),
+		   ntklog_get_displayed_address((unsigned long)held->lock),
 		   ntklog_kinds[kind < ARRAY_SIZE(ntklog_kinds) ? kind : 0],
 		   held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
 		   held->is_waiting ? "waiting" : "held", task_pid_nr(task),

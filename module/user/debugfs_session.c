@@ -168,7 +168,7 @@ static void ntklog_failures_show(struct seq_file *seq, void *object)
 	etw_put_run(run);
 	for (i = 0; i < count; i++)
 		seq_printf(seq, "0x%08x %s %u\n", failures[i].group,
-			   etw_group_name(failures[i].group), failures[i].error);
+			   etw_get_group_name(failures[i].group), failures[i].error);
 	if (!count)
 		seq_puts(seq, "none\n");
 }

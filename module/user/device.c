@@ -14,7 +14,7 @@
 #include "device.h"
 #include "system_information.h"
 
-static int ntklog_query(struct ntklog_system_information *call)
+static int ntklog_ioctl_query(struct ntklog_system_information *call)
 {
 	void __user *buffer = u64_to_user_ptr(call->system_information);
 	size_t length = call->system_information_length;
@@ -38,7 +38,7 @@ static int ntklog_query(struct ntklog_system_information *call)
 	return err;
 }
 
-static int ntklog_set(struct ntklog_system_information *call)
+static int ntklog_ioctl_set(struct ntklog_system_information *call)
 {
 	void __user *buffer = u64_to_user_ptr(call->system_information);
 	size_t length = call->system_information_length;
@@ -64,8 +64,8 @@ static long ntklog_ioctl(struct file *file, unsigned int number, unsigned long a
 		return -ENOTTY;
 	if (copy_from_user(&call, user, sizeof(call)))
 		return -EFAULT;
-	err = number == NTKLOG_QUERY_SYSTEM_INFORMATION ? ntklog_query(&call) :
-							  ntklog_set(&call);
+	err = number == NTKLOG_QUERY_SYSTEM_INFORMATION ? ntklog_ioctl_query(&call) :
+							  ntklog_ioctl_set(&call);
 	if (err)
 		return err;
 	return copy_to_user(user, &call, sizeof(call)) ? -EFAULT : 0;

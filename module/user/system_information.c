@@ -159,7 +159,7 @@ static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
  * @in: first bytes of the caller's buffer
  * @in_length: number of bytes at @in; at most NTKLOG_INFORMATION_SIZE_MAX
  * @length: size of the caller's buffer in bytes
- * @privileged: the caller may see addresses
+ * @is_privileged: the caller may see addresses
  * @out: set to the result, to be freed with kvfree(); NULL if there is none
  * @return_length: set to the size of the result in bytes; for locks and stacks, also if @length is
  *	too small
@@ -168,7 +168,7 @@ static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
  * Return: STATUS_*.
  */
 u32 ntklog_query_system_information(u32 information_class, const void *in,
-				    size_t in_length, size_t length, bool privileged,
+				    size_t in_length, size_t length, bool is_privileged,
 				    void **out, size_t *return_length)
 {
 	u8 *buffer;
@@ -189,7 +189,7 @@ u32 ntklog_query_system_information(u32 information_class, const void *in,
 			kvfree(buffer);
 		return status;
 	case SYSTEM_LOCKS_INFORMATION:
-		if (!privileged)
+		if (!is_privileged)
 			return STATUS_ACCESS_DENIED;
 		return ntklog_query_locks(length, out, return_length);
 	default:
@@ -203,20 +203,20 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
  * @information_class: SYSTEM_*_INFORMATION
  * @in: the caller's buffer, or its first NTKLOG_INFORMATION_SIZE_MAX bytes if it is longer
  * @length: size of the caller's buffer in bytes
- * @privileged: the caller may change settings
+ * @is_privileged: the caller may change settings
  *
  * Context: task; may sleep.
  * Return: STATUS_*. Only STATUS_SUCCESS means that something has changed.
  */
 u32 ntklog_set_system_information(u32 information_class, const void *in,
-				  size_t length, bool privileged)
+				  size_t length, bool is_privileged)
 {
 	struct ntklog_information *information;
 	u32 event_trace_class;
 
 	if (information_class != SYSTEM_PERFORMANCE_TRACE_INFORMATION)
 		return STATUS_INVALID_INFO_CLASS;
-	if (!privileged)
+	if (!is_privileged)
 		return STATUS_ACCESS_DENIED;
 	if (length < sizeof(event_trace_class))
 		return STATUS_INFO_LENGTH_MISMATCH;

@@ -8,9 +8,9 @@
 #define NTKLOG_INFORMATION_SIZE_MAX	0x40
 
 u32 ntklog_query_system_information(u32 information_class, const void *in,
-				    size_t in_length, size_t length, bool privileged,
+				    size_t in_length, size_t length, bool is_privileged,
 				    void **out, size_t *return_length);
 u32 ntklog_set_system_information(u32 information_class, const void *in,
-				  size_t length, bool privileged);
+				  size_t length, bool is_privileged);
 
 #endif /* _NTKLOG_SYSTEM_INFORMATION_H */

@@ -17,7 +17,7 @@ sys.path.append(os.path.join(HERE, "../../tools/ntklog/tests"))
 
 import tap
 from exporter_case import ExporterCase
-from prometheus_server import CONTRIB, Server, dashboard_queries, metrics_of
+from prometheus_server import CONTRIB, Server, dashboard_queries, metrics_of_query
 
 PROGRAMS = sys.argv[3]
 
@@ -71,7 +71,7 @@ class Exporter(ExporterCase):
         queries = [*dashboard_queries(), rules]
         self.assertGreater(len(queries), 15)
         for query in queries:
-            self.assertEqual(metrics_of(query) - known, set(), query)
+            self.assertEqual(metrics_of_query(query) - known, set(), query)
 
     def contend(self, turn):
         start = 20000 * (turn + 1)

@@ -130,7 +130,7 @@ class Charges(unittest.TestCase):
                         yield wait, told, hold
 
     def time_in_parts(self, told, thread, parts):
-        return sum(step["for"] for step in told["steps"]
+        return sum(step["for_ns"] for step in told["steps"]
                    if step["thread"] == thread and step["part"].startswith(parts))
 
     def is_planted(self, row):
@@ -166,9 +166,9 @@ class Charges(unittest.TestCase):
         for lock in self.one.locks:
             for wait, told in self.one.waits(lock):
                 self.assertEqual(told["other_steps"], 0)
-                self.assertAlmostEqual(sum(step["for"] for step in told["steps"]), told["for"],
+                self.assertAlmostEqual(sum(step["for_ns"] for step in told["steps"]), told["for_ns"],
                                        places=3)
-                self.assertLessEqual(told["for"], (wait.acquired - wait.before) * self.one.ns)
+                self.assertLessEqual(told["for_ns"], (wait.acquired - wait.before) * self.one.ns)
 
     def test_only_locks_with_waiters_are_waited_for(self):
         found = {row["lock"].split()[0] for row in self.one.report("--table", "waiters")["waiters"]

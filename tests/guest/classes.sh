@@ -5,12 +5,15 @@
 
 . ./linux_lib.sh
 
-# read_truth FILE: until /tmp/truth is removed.
+# read_truth FILE: until /tmp/truth is removed. /tmp/walks has the number of lists.
 read_truth()
 {
+	walks=0
 	: >"$1"
 	while [ -e /tmp/truth ]; do
 		cat /sys/kernel/debug/class_truth >>"$1"
+		walks=$((walks + 1))
+		echo $walks >/tmp/walks
 		usleep 300000
 	done
 }
@@ -42,33 +45,28 @@ churn_objects()
 	done
 }
 
-# walks_of FILE: the number of the module's lists in it.
-walks_of()
-{
-	grep -c '^end ' "$1"
-}
-
-# load_between_walks FILE LOAD: until the module has made more lists. The class of an object is
-# known between two lists in which it is the same.
+# load_between_walks LOAD: until the module has made more lists. The class of an object is known
+# between two lists in which it is the same.
 load_between_walks()
 {
-	least=$(($(walks_of "$1") + 4))
-	$2
-	while [ "$(walks_of "$1")" -lt $least ]; do
-		$2
+	least=$(($(cat /tmp/walks) + 4))
+	$1
+	while [ "$(cat /tmp/walks)" -lt $least ]; do
+		$1
 	done
 }
 
 # record_with_truth NAME LOAD: NAME.etl, and the module's lists in NAME.truth.
 record_with_truth()
 {
+	rm -f /tmp/walks
 	touch /tmp/truth
 	read_truth "$1.truth" &
 	truth_reader=$!
 	(
-		wait_for [ -s "$1.truth" ]
+		wait_for [ -s /tmp/walks ]
 		wait_for grep -q started $D/sessions/*/state
-		load_between_walks "$1.truth" $2
+		load_between_walks $2
 	) &
 	loader=$!
 	ntklog record -b 256K -n 64 -o "$1.etl" -e $GROUPS_OF_LINUX --duration 600 2>"$1.log" &
@@ -83,8 +81,6 @@ record_with_truth()
 insmod ntklog.ko
 insmod class_truth.ko
 echo 50 >$R/release_sample_rate
-# Write more events than by default, so that the recordings can be short.
-echo 30000 >$P/hold_threshold
 check "classes: no session: identities are not kept" is "$(cat $D/keep_identities)" 0
 check "classes: record under the usual load" record_with_truth normal make_usual_load
 check "classes: record while objects come and go" record_with_truth churn churn_objects

@@ -25,9 +25,9 @@ save_releases()
 	echo local >$T/trace_clock
 }
 
-# print_size FUNCTION: print the size of a function of the kernel in bytes, with the padding behind
+# print_function_size FUNCTION: print the bytes of a function of the kernel, with the padding behind
 # it. The kernel's own symbols are sorted by address.
-print_size()
+print_function_size()
 {
 	grep -A 1 -w "$1" /proc/kallsyms | {
 		read -r begin _
@@ -79,7 +79,8 @@ if [ -e $T/events/lock/contended_release ]; then
 	check "holders: attached and detached under load" is $failures 0
 	# A function that is longer than the bound in releases.c would hide its releases.
 	for name in native_queued_spin_unlock_traced pv_queued_spin_unlock_traced; do
-		check "holders: $name has at most 128 bytes" is_at_most 128 "$(print_size $name)"
+		check "holders: $name has at most 128 bytes" \
+			is_at_most 128 "$(print_function_size $name)"
 	done
 else
 	check "holders: the missing tracepoint is the reason" \

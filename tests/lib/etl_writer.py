@@ -51,10 +51,17 @@ def logfile_header(buffers, bits=64, padding=True, end_time=2, perf_freq=PERF_FR
         struct.pack("<qqqII", boot_time, perf_freq, 132_000_000_000_000_000, 3, 0) + names
 
 
-def header_buffer(buffers, **changes):
+def group_mask(*groups):
+    masks = [0] * 9
+    for group in groups:
+        masks[group >> 29] |= group & 0x1FFFFFFF
+    return struct.pack("<9I", *masks)
+
+
+def header_buffer(buffers, groups=(), **changes):
     bits = changes.get("bits", 64)
     return buffer([system(0x0000, logfile_header(buffers, **changes), bits),
-                   system(0x0005, bytes(0x24), bits),
+                   system(0x0005, group_mask(*groups), bits),
                    system(0x0050, bytes(0x30), bits)], flags=0x21, kind=4, sequence=0)
 
 
@@ -73,12 +80,12 @@ def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False, **o
                     struct.pack("<IIII", spins, contention, acquire, hold), version=3, **options)
 
 
-def ntklog_rundown(linux_mode=0, end=False, blockers=0):
+def ntklog_rundown(linux_mode=0, end=False, blockers=0, **options):
     """The mode of Linux' spinning locks and the rate of blockers. In a file with it the last byte
     of a spin lock's record is Rule.
     """
     return perfinfo(0xA04C if end else 0xA04B, struct.pack("<II", linux_mode, blockers),
-                    version=1)
+                    version=1, **options)
 
 
 def dropped_rundown(spin=0, sleeping=0, end=False, steal=None, **changes):

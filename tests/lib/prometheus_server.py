@@ -27,7 +27,7 @@ def dashboard_queries():
             for panel in dashboard["panels"] for target in panel["targets"]]
 
 
-def metrics_of(query):
+def metrics_of_query(query):
     return set(re.findall(r"\bntklog_[a-z_]+", query))
 
 

@@ -164,7 +164,7 @@ EXCLUSIVE(write_trylock, PREEMPT_OFF, false, TRY(write_trylock(&lock)), write_un
 
 static void take_nested(void)
 {
-	static const int order[] = { 1, 0, 2 };
+	static const int release_order[] = { 1, 0, 2 };
 	static raw_spinlock_t locks[3];
 	unsigned long flags;
 	u64 time[3][4];
@@ -185,15 +185,15 @@ static void take_nested(void)
 	}
 	spin_interrupted(hold);
 	for (i = 0; i < 3; i++) {
-		time[order[i]][2] = get_cycles();
-		__acquire(&locks[order[i]]);
-		raw_spin_unlock(&locks[order[i]]);
-		time[order[i]][3] = get_cycles();
+		time[release_order[i]][2] = get_cycles();
+		__acquire(&locks[release_order[i]]);
+		raw_spin_unlock(&locks[release_order[i]]);
+		time[release_order[i]][3] = get_cycles();
 	}
 	local_irq_restore(flags);
 	for (i = 0; i < 3; i++)
-		print_truth("nested", &locks[order[i]], WMI_SPINLOCK_QUEUED, 3 - i, false,
-			    time[order[i]], 0, 0);
+		print_truth("nested", &locks[release_order[i]], WMI_SPINLOCK_QUEUED, 3 - i, false,
+			    time[release_order[i]], 0, 0);
 }
 
 /* A failed trylock must write no event and restore the CPU's state. */

@@ -53,7 +53,7 @@ static long read_all(int fd)
 	return sum;
 }
 
-static int is_stopped(void)
+static int session_is_stopped(void)
 {
 	char path[256], text[16] = "";
 	int fd;
@@ -80,7 +80,7 @@ static void open_files(void)
 				fail(strerror(errno));
 		file.fd = fds[i];
 		poll(&file, 1, 0);
-		early_ends += is_poll ? !!(file.revents & POLLHUP) : is_stopped();
+		early_ends += is_poll ? !!(file.revents & POLLHUP) : session_is_stopped();
 	}
 	snprintf(path, sizeof(path), "%s/opened", directory);
 	close(open(path, O_WRONLY | O_CREAT, 0600));
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 		 * early.
 		 */
 		int stop_was_requested = file_exists("stopping");
-		int stopped = !is_poll && is_stopped();
+		int stopped = !is_poll && session_is_stopped();
 
 		if (poll(files, CPUS, 1) < 0)
 			fail("poll");

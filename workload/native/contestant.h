@@ -28,15 +28,16 @@ enum native_tracing {
 #define NATIVE_THREADS_MAX	16
 
 /*
- * @section: iterations of native_work() with the lock held; 0: the thread writes no data
- * @outside: maximum iterations of native_work() after a release; the number is random
+ * @inside_iterations: iterations of native_work() with the lock held; 0: the thread writes no data
+ * @outside_iterations: maximum iterations of native_work() after a release; the number is random
  * @deadline: TSC at which to stop; 0: the run has not begun
- * @handovers: number of acquisitions that followed one of another thread; 0 if @section is 0
+ * @handovers: number of acquisitions that followed one of another thread; 0 if @inside_iterations
+ *	is 0
  */
 struct native_contender {
 	void *lock;
-	unsigned int section;
-	unsigned int outside;
+	unsigned int inside_iterations;
+	unsigned int outside_iterations;
 	const unsigned long *deadline;
 	unsigned long count;
 	unsigned long handovers;
@@ -45,21 +46,21 @@ struct native_contender {
 
 /*
  * @name: NULL ends an array
- * @pairs: acquire and release @count times; if @apart, wait after each release
+ * @run_pairs: acquire and release @count times; if @waits_after_release, wait after each release
  * @contend: acquire and release until the deadline
  * @contention_sample_rate: rate of the events of contended acquisitions; 0: no event is written
  * @shared: the lock does not exclude other holders
- * @alone: the lock takes no part in contended runs
+ * @uncontended_only: the lock takes no part in contended runs
  */
 struct native_contestant {
 	const char *name;
 	void (*initialize)(void *lock);
-	void (*pairs)(void *lock, unsigned long count, bool apart);
+	void (*run_pairs)(void *lock, unsigned long count, bool waits_after_release);
 	void (*contend)(struct native_contender *contender);
 	enum native_tracing tracing;
 	unsigned int contention_sample_rate;
 	bool shared;
-	bool alone;
+	bool uncontended_only;
 };
 
 extern const struct native_contestant native_nt[], native_others[], native_qspinlock[];
@@ -69,7 +70,7 @@ void native_set_tracing(enum native_tracing tracing);
 void native_set_sampling(unsigned int contention_sample_rate);
 bool native_count_events(unsigned long *events);
 void native_start(void);
-void native_be_cpu(int cpu);
+void native_become_cpu(int cpu);
 void native_work(unsigned int iterations);
 
 /* The data that the lock protects, in a cache line of its own. */
@@ -112,7 +113,7 @@ static void _id##_make(void *lock)						\
 }											\
 											\
 __attribute__((__noinline__, aligned(64)))							\
-static void _id##_pairs(void *lock, unsigned long count, bool apart)			\
+static void _id##_pairs(void *lock, unsigned long count, bool waits_after_release)	\
 {											\
 	__attribute__((unused)) const int thread = 0;					\
 	_declare;									\
@@ -122,7 +123,7 @@ static void _id##_pairs(void *lock, unsigned long count, bool apart)			\
 		__asm__ volatile("" ::: "memory");					\
 		_release;								\
 		__asm__ volatile("" ::: "memory");					\
-		if (apart)								\
+		if (waits_after_release)						\
 			native_wait_100_cycles();						\
 	}										\
 }											\
@@ -132,7 +133,8 @@ static void _id##_contend(struct native_contender *contender)				\
 {											\
 	__attribute__((unused)) void *lock = contender->lock;				\
 	const int thread = contender->thread;						\
-	const unsigned int section = contender->section, outside = contender->outside;	\
+	const unsigned int inside = contender->inside_iterations;			\
+	const unsigned int outside = contender->outside_iterations;			\
 	unsigned int random = 77 + 1000 * thread;					\
 	unsigned long end, count = 0, handovers = 0;					\
 	_declare;									\
@@ -143,11 +145,11 @@ static void _id##_contend(struct native_contender *contender)				\
 		for (int i = 0; i < NATIVE_BATCH; i++) {				\
 			_acquire;							\
 			__asm__ volatile("" ::: "memory");				\
-			if (section) {							\
+			if (inside) {							\
 				native_guarded.count++;					\
 				handovers += native_guarded.last != thread;		\
 				native_guarded.last = thread;				\
-				native_work(section);					\
+				native_work(inside);					\
 			}								\
 			__asm__ volatile("" ::: "memory");				\
 			_release;							\

@@ -71,7 +71,7 @@ NATIVE_CONTESTANT(linux, atomic_set(&RAW->raw_lock.val, 0), (void)0,
 /* Mode waits cannot be measured contended, because its probe uses the kernel's unwinder. */
 const struct native_contestant native_linux[] = {
 	NATIVE_ENTRY(linux, "Linux' own"),
-	NATIVE_ENTRY(linux, "Linux' own, waits", .alone = true),
+	NATIVE_ENTRY(linux, "Linux' own, waits", .uncontended_only = true),
 	NATIVE_ENTRY(linux, "Linux' own, empty hooks", NATIVE_LINUX_ENTERED),
 	NATIVE_ENTRY(linux, "Linux' own, redirected", NATIVE_LINUX_REDIRECTED),
 	NATIVE_ENTRY(linux, "Linux' own, sampled", NATIVE_LINUX_SAMPLED),

@@ -48,7 +48,7 @@ struct native_guarded native_guarded;
 static char arena[LINE * LINES] __attribute__((aligned(4096)));
 static const struct native_contestant *contestants[MAX_CONTESTANTS];
 static int contestant_count;
-static cpu_set_t processors;
+static cpu_set_t allowed_cpus;
 
 /* Addresses in this run: the lock, and the bytes by which the stacks are moved. */
 static void *lock;
@@ -59,13 +59,13 @@ static size_t stack_shift[NATIVE_THREADS_MAX];
  * of the threads.
  */
 static struct {
-	int threads;
+	int thread_count;
 	const struct native_contestant *contestant;
 	struct native_contender contender[NATIVE_THREADS_MAX];
 	long switches[NATIVE_THREADS_MAX];
 	bool ready[NATIVE_THREADS_MAX];
 	unsigned long events;
-	bool over;
+	bool is_over;
 	pthread_barrier_t begin, end;
 } run;
 
@@ -89,23 +89,23 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void add(const struct native_contestant *some)
+static void add_contestants(const struct native_contestant *added)
 {
-	for (; some->name; some++)
-		contestants[contestant_count++] = some;
+	for (; added->name; added++)
+		contestants[contestant_count++] = added;
 }
 
 static void run_on_cpu(int number)
 {
-	cpu_set_t one;
+	cpu_set_t one_cpu;
 	int cpu;
 
 	for (cpu = 0; ; cpu++)
-		if (CPU_ISSET(cpu, &processors) && !number--)
+		if (CPU_ISSET(cpu, &allowed_cpus) && !number--)
 			break;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
+	CPU_ZERO(&one_cpu);
+	CPU_SET(cpu, &one_cpu);
+	if (sched_setaffinity(0, sizeof(one_cpu), &one_cpu))
 		die("sched_setaffinity");
 }
 
@@ -118,7 +118,7 @@ static long switches(void)
 	return usage.ru_nivcsw + usage.ru_nvcsw;
 }
 
-static void lay_out(int number)
+static void lay_out_arena(int number)
 {
 	int i;
 
@@ -128,7 +128,7 @@ static void lay_out(int number)
 		stack_shift[i] = LINE * (1 + random() % STACK_LINES);
 }
 
-static void prepare(const struct native_contestant *contestant)
+static void prepare_contestant(const struct native_contestant *contestant)
 {
 	native_set_tracing(contestant->tracing);
 	native_set_sampling(contestant->contention_sample_rate);
@@ -142,11 +142,11 @@ static inline void keep_allocation(void *memory)
 	__asm__ volatile("" :: "r" (memory) : "memory");
 }
 
-static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
-					    unsigned long count, bool apart)
+static __attribute__((noinline)) void run_pairs(const struct native_contestant *contestant,
+						unsigned long count, bool waits_after_release)
 {
 	keep_allocation(__builtin_alloca(stack_shift[0]));
-	contestant->pairs(lock, count, apart);
+	contestant->run_pairs(lock, count, waits_after_release);
 }
 
 static __attribute__((noinline)) void contend(int thread)
@@ -159,47 +159,47 @@ static __attribute__((noinline)) void contend(int thread)
 	run.switches[thread] = switches() - before;
 }
 
-static void measure_pairs(int runs, bool apart)
+static void measure_pairs(int run_count, bool waits_after_release)
 {
-	long repeated = 0, disturbed = 0;
+	long repeated_runs = 0, disturbed_runs = 0;
 	int number, turn, attempt;
 
-	for (number = 0; number < runs; number++) {
-		lay_out(number);
+	for (number = 0; number < run_count; number++) {
+		lay_out_arena(number);
 		for (turn = 0; turn < contestant_count; turn++) {
 			const struct native_contestant *contestant =
 				contestants[(turn + number) % contestant_count];
 			unsigned long start, cycles = 0;
-			long before, switched = 1;
+			long before, switch_count = 1;
 
-			prepare(contestant);
-			pairs(contestant, WARM_UP, apart);
-			for (attempt = 0; switched && attempt < ATTEMPTS; attempt++) {
+			prepare_contestant(contestant);
+			run_pairs(contestant, WARM_UP, waits_after_release);
+			for (attempt = 0; switch_count && attempt < ATTEMPTS; attempt++) {
 				before = switches();
 				start = native_tsc();
-				pairs(contestant, PAIRS, apart);
+				run_pairs(contestant, PAIRS, waits_after_release);
 				cycles = native_tsc() - start;
-				switched = switches() - before;
-				repeated += attempt > 0;
+				switch_count = switches() - before;
+				repeated_runs += attempt > 0;
 			}
-			disturbed += switched != 0;
-			printf("pair %d %d %.3f %s\n", apart, number, (double)cycles / PAIRS,
-			       contestant->name);
+			disturbed_runs += switch_count != 0;
+			printf("pair %d %d %.3f %s\n", waits_after_release, number,
+			       (double)cycles / PAIRS, contestant->name);
 		}
 	}
-	printf("repeated pair-%d %ld %ld %d\n", apart, repeated, disturbed,
-	       runs * contestant_count);
+	printf("repeated pair-%d %ld %ld %d\n", waits_after_release, repeated_runs, disturbed_runs,
+	       run_count * contestant_count);
 }
 
-static void *be_contender(void *number)
+static void *run_contender(void *number)
 {
 	int thread = (long)number;
 
 	run_on_cpu(thread);
-	native_be_cpu(thread);
+	native_become_cpu(thread);
 	for (;;) {
 		pthread_barrier_wait(&run.begin);
-		if (run.over)
+		if (run.is_over)
 			return NULL;
 		contend(thread);
 		pthread_barrier_wait(&run.end);
@@ -208,7 +208,7 @@ static void *be_contender(void *number)
 
 static unsigned int iterations_for_cycles(unsigned int cycles)
 {
-	unsigned long least = -1UL;
+	unsigned long least_cycles = -1UL;
 	int i;
 
 	for (i = 0; i < 50; i++) {
@@ -216,10 +216,10 @@ static unsigned int iterations_for_cycles(unsigned int cycles)
 
 		native_work(10000);
 		passed = native_tsc() - start;
-		if (passed < least)
-			least = passed;
+		if (passed < least_cycles)
+			least_cycles = passed;
 	}
-	return 10000UL * cycles / least;
+	return 10000UL * cycles / least_cycles;
 }
 
 static unsigned long count_events(void)
@@ -233,38 +233,38 @@ static unsigned long count_events(void)
 	return events;
 }
 
-static void contend_once(const struct native_contestant *contestant, unsigned int section,
-			 unsigned int outside, unsigned long cycles)
+static void contend_once(const struct native_contestant *contestant, unsigned int inside_iterations,
+			 unsigned int outside_iterations, unsigned long cycles)
 {
 	unsigned long total = 0, before;
 	int i;
 
-	prepare(contestant);
+	prepare_contestant(contestant);
 	before = count_events();
 	native_guarded = (struct native_guarded){};
 	deadline = 0;
 	run.contestant = contestant;
-	for (i = 0; i < run.threads; i++) {
+	for (i = 0; i < run.thread_count; i++) {
 		run.contender[i] = (struct native_contender) {
 			.lock = lock,
-			.section = section,
-			.outside = outside,
+			.inside_iterations = inside_iterations,
+			.outside_iterations = outside_iterations,
 			.deadline = &deadline,
 			.thread = i,
 		};
 		run.ready[i] = false;
 	}
 	pthread_barrier_wait(&run.begin);
-	for (i = 1; i < run.threads; i++)
+	for (i = 1; i < run.thread_count; i++)
 		while (!__atomic_load_n(&run.ready[i], __ATOMIC_ACQUIRE))
 			__asm__ volatile("pause");
 	__atomic_store_n(&deadline, native_tsc() + cycles, __ATOMIC_RELEASE);
 	contend(0);
 	pthread_barrier_wait(&run.end);
 	run.events = count_events() - before;
-	for (i = 0; i < run.threads; i++)
+	for (i = 0; i < run.thread_count; i++)
 		total += run.contender[i].count;
-	if (section && !contestant->shared && native_guarded.count != total) {
+	if (inside_iterations && !contestant->shared && native_guarded.count != total) {
 		fprintf(stderr, "%s does not exclude\n", contestant->name);
 		exit(1);
 	}
@@ -274,58 +274,60 @@ static bool thread_was_switched(void)
 {
 	int i;
 
-	for (i = 0; i < run.threads; i++)
+	for (i = 0; i < run.thread_count; i++)
 		if (run.switches[i])
 			return true;
 	return false;
 }
 
-static void print_contended(unsigned int section, unsigned int outside, int number)
+static void print_contended(unsigned int inside_cycles, unsigned int outside_cycles, int number)
 {
 	unsigned long handovers = 0;
 	int i;
 
-	for (i = 0; i < run.threads; i++)
+	for (i = 0; i < run.thread_count; i++)
 		handovers += run.contender[i].handovers;
-	printf("contended %d %u %u %d %lu %lu", run.threads, section, outside, number, handovers,
-	       run.events);
-	for (i = 0; i < run.threads; i++)
+	printf("contended %d %u %u %d %lu %lu", run.thread_count, inside_cycles, outside_cycles,
+	       number, handovers, run.events);
+	for (i = 0; i < run.thread_count; i++)
 		printf(" %lu", run.contender[i].count);
 	printf(" %s\n", run.contestant->name);
 }
 
-static void measure_contended(int runs, unsigned int section, unsigned int outside,
-			      unsigned long cycles)
+static void measure_contended(int run_count, unsigned int inside_cycles,
+			      unsigned int outside_cycles, unsigned long cycles)
 {
-	unsigned int inside = section ? iterations_for_cycles(section) : 0;
-	unsigned int between = outside ? iterations_for_cycles(outside) : 0;
-	long repeated = 0, disturbed = 0, measured = 0;
+	unsigned int inside_iterations = inside_cycles ? iterations_for_cycles(inside_cycles) : 0;
+	unsigned int outside_iterations = outside_cycles ?
+					  iterations_for_cycles(outside_cycles) : 0;
+	long repeated_runs = 0, disturbed_runs = 0, measured_runs = 0;
 	int number, turn, attempt;
 
-	for (number = 0; number < runs; number++) {
-		lay_out(number);
+	for (number = 0; number < run_count; number++) {
+		lay_out_arena(number);
 		for (turn = 0; turn < contestant_count; turn++) {
 			const struct native_contestant *contestant =
 				contestants[(turn + number) % contestant_count];
-			bool switched = true;
+			bool was_switched = true;
 
-			if (contestant->alone)
+			if (contestant->uncontended_only)
 				continue;
-			for (attempt = 0; switched && attempt < ATTEMPTS; attempt++) {
-				contend_once(contestant, inside, between, cycles);
-				switched = thread_was_switched();
-				repeated += attempt > 0;
+			for (attempt = 0; was_switched && attempt < ATTEMPTS; attempt++) {
+				contend_once(contestant, inside_iterations, outside_iterations,
+					     cycles);
+				was_switched = thread_was_switched();
+				repeated_runs += attempt > 0;
 			}
-			disturbed += switched;
-			measured++;
-			print_contended(section, outside, number);
+			disturbed_runs += was_switched;
+			measured_runs++;
+			print_contended(inside_cycles, outside_cycles, number);
 		}
 	}
-	printf("repeated contended-%d-%u-%u %ld %ld %ld\n", run.threads, section, outside,
-	       repeated, disturbed, measured);
+	printf("repeated contended-%d-%u-%u %ld %ld %ld\n", run.thread_count, inside_cycles,
+	       outside_cycles, repeated_runs, disturbed_runs, measured_runs);
 }
 
-static unsigned long cycles_in(unsigned long microseconds)
+static unsigned long microseconds_to_cycles(unsigned long microseconds)
 {
 	unsigned long start = native_tsc();
 
@@ -334,9 +336,9 @@ static unsigned long cycles_in(unsigned long microseconds)
 }
 
 /* Two threads have all loads, more threads those with work inside and outside. */
-static void measure_loads(int threads, int runs, unsigned long cycles)
+static void measure_loads(int thread_count, int run_count, unsigned long cycles)
 {
-	static const struct { unsigned int section, outside; } loads[] = {
+	static const struct { unsigned int inside_cycles, outside_cycles; } loads[] = {
 		{ 0, 0 }, { 100, 0 }, { 1000, 0 }, { 0, 300 },
 		{ 100, 300 }, { 1000, 1000 }, { 100, 3000 },
 	};
@@ -344,33 +346,35 @@ static void measure_loads(int threads, int runs, unsigned long cycles)
 	size_t i;
 	long n;
 
-	run.threads = threads;
-	run.over = false;
-	pthread_barrier_init(&run.begin, NULL, threads);
-	pthread_barrier_init(&run.end, NULL, threads);
-	for (n = 1; n < threads; n++)
-		if (pthread_create(&thread[n], NULL, be_contender, (void *)n))
+	run.thread_count = thread_count;
+	run.is_over = false;
+	pthread_barrier_init(&run.begin, NULL, thread_count);
+	pthread_barrier_init(&run.end, NULL, thread_count);
+	for (n = 1; n < thread_count; n++)
+		if (pthread_create(&thread[n], NULL, run_contender, (void *)n))
 			die("pthread_create");
 	for (i = 0; i < ARRAY_SIZE(loads); i++)
-		if (threads == 2 || (loads[i].section && loads[i].outside))
-			measure_contended(runs, loads[i].section, loads[i].outside, cycles);
-	run.over = true;
+		if (thread_count == 2 || (loads[i].inside_cycles && loads[i].outside_cycles))
+			measure_contended(run_count, loads[i].inside_cycles,
+					  loads[i].outside_cycles, cycles);
+	run.is_over = true;
 	pthread_barrier_wait(&run.begin);
-	for (n = 1; n < threads; n++)
+	for (n = 1; n < thread_count; n++)
 		pthread_join(thread[n], NULL);
 	pthread_barrier_destroy(&run.begin);
 	pthread_barrier_destroy(&run.end);
 }
 
-static void measure_all_contended(int runs, unsigned long microseconds)
+static void measure_all_contended(int run_count, unsigned long microseconds)
 {
-	unsigned long cycles = cycles_in(microseconds);
-	int threads;
+	unsigned long cycles = microseconds_to_cycles(microseconds);
+	int thread_count;
 
 	printf("cycles %lu %lu\n", cycles, microseconds);
-	for (threads = 2; threads <= NATIVE_THREADS_MAX && threads <= CPU_COUNT(&processors);
-	     threads *= 2)
-		measure_loads(threads, runs, cycles);
+	for (thread_count = 2;
+	     thread_count <= NATIVE_THREADS_MAX && thread_count <= CPU_COUNT(&allowed_cpus);
+	     thread_count *= 2)
+		measure_loads(thread_count, run_count, cycles);
 }
 
 int main(int argc, char **argv)
@@ -379,17 +383,17 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: native RUNS MICROSECONDS\n");
 		return 2;
 	}
-	if (sched_getaffinity(0, sizeof(processors), &processors))
+	if (sched_getaffinity(0, sizeof(allowed_cpus), &allowed_cpus))
 		die("sched_getaffinity");
-	add(native_others);
-	add(native_qspinlock);
-	add(native_linux);
-	add(native_nt);
+	add_contestants(native_others);
+	add_contestants(native_qspinlock);
+	add_contestants(native_linux);
+	add_contestants(native_nt);
 	run_on_cpu(0);
 	native_start();
 	measure_pairs(atoi(argv[1]), false);
 	measure_pairs(atoi(argv[1]), true);
-	if (CPU_COUNT(&processors) > 1)
+	if (CPU_COUNT(&allowed_cpus) > 1)
 		measure_all_contended(atoi(argv[1]), strtoul(argv[2], NULL, 10));
 	return 0;
 }

@@ -66,13 +66,15 @@ const struct native_contestant native_nt[] = {
 	NATIVE_ENTRY(in_stack_raising, "in-stack raising"),
 	NATIVE_ENTRY(numbered_raising, "numbered raising"),
 	NATIVE_ENTRY(ordinary, "ordinary"),
-	NATIVE_ENTRY(ordinary_raising, "ordinary raising", .alone = true),
+	NATIVE_ENTRY(ordinary_raising, "ordinary raising", .uncontended_only = true),
 	NATIVE_ENTRY(ex_exclusive, "executive exclusive"),
 	NATIVE_ENTRY(ex_shared, "executive shared", .shared = true),
-	NATIVE_ENTRY(in_stack, "in-stack, counted", NATIVE_COUNTED, .alone = true),
-	NATIVE_ENTRY(ordinary, "ordinary, counted", NATIVE_COUNTED, .alone = true),
-	NATIVE_ENTRY(ex_exclusive, "executive exclusive, counted", NATIVE_COUNTED, .alone = true),
-	NATIVE_ENTRY(ex_shared, "executive shared, counted", NATIVE_COUNTED, .alone = true),
+	NATIVE_ENTRY(in_stack, "in-stack, counted", NATIVE_COUNTED, .uncontended_only = true),
+	NATIVE_ENTRY(ordinary, "ordinary, counted", NATIVE_COUNTED, .uncontended_only = true),
+	NATIVE_ENTRY(ex_exclusive, "executive exclusive, counted", NATIVE_COUNTED,
+		     .uncontended_only = true),
+	NATIVE_ENTRY(ex_shared, "executive shared, counted", NATIVE_COUNTED,
+		     .uncontended_only = true),
 	NATIVE_ENTRY(in_stack, "in-stack, tracked", NATIVE_TRACKED),
 	NATIVE_ENTRY(ordinary, "ordinary, tracked", NATIVE_TRACKED),
 	NATIVE_ENTRY(ex_exclusive, "executive exclusive, tracked", NATIVE_TRACKED),
@@ -130,8 +132,9 @@ bool native_count_events(unsigned long *events)
 	for_each_possible_cpu(number) {
 		const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
-		if (ntklog_spin_lock_slots_in_use(number) || cpu->unmatched || cpu->untracked ||
-		    cpu->suppressed || per_cpu_ptr(etw_sessions[0].run->cpus, number)->lost)
+		if (ntklog_count_spin_lock_slots_in_use(number) || cpu->unmatched ||
+		    cpu->untracked || cpu->suppressed ||
+		    per_cpu_ptr(etw_sessions[0].run->cpus, number)->lost)
 			return false;
 		*events += cpu->events;
 	}
@@ -142,14 +145,14 @@ void native_start(void)
 {
 	static_assert(SHIM_CPUS == NATIVE_THREADS_MAX);
 	shim_start();
-	shim_be_cpu(0);
+	shim_become_cpu(0);
 	if (ntklog_alloc_spin_lock_state() || ke_numbered_spin_lock_init())
 		abort();
 	native_set_sampling(0);
 	shim_start_session();
 }
 
-void native_be_cpu(int cpu)
+void native_become_cpu(int cpu)
 {
-	shim_be_cpu(cpu);
+	shim_become_cpu(cpu);
 }

@@ -61,7 +61,7 @@ NATIVE_CONTESTANT(pthread, pthread_spin_init(PTHREAD, PTHREAD_PROCESS_PRIVATE), 
 		  pthread_spin_lock(PTHREAD), pthread_spin_unlock(PTHREAD))
 
 const struct native_contestant native_others[] = {
-	NATIVE_ENTRY(nothing, "nothing", .alone = true),
+	NATIVE_ENTRY(nothing, "nothing", .uncontended_only = true),
 	NATIVE_ENTRY(mcs, "ck mcs"),
 	NATIVE_ENTRY(ticket, "ck ticket"),
 	NATIVE_ENTRY(clh, "ck clh"),

@@ -11,7 +11,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "analysis.h"
-#include "charge_events.h"
+#include "analysis_records.h"
 #include "charge_thread.h"
 #include "etl_reader.h"
 #include "event_type.h"
@@ -133,142 +133,19 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 		analysis->last_time = time;
 }
 
-static uint64_t lock_key_of(struct analysis *analysis, uint64_t address,
-			    const struct etl_event *event)
-{
-	return analysis->by_address ? address :
-		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
-}
-
-static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
-			      const struct etl_event *event)
-{
-	return wanted_lock_count(&analysis->wanted_lock, analysis->names, address,
-				 event->time_stamp, analysis->by_address);
-}
-
-static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
-						      const struct etl_event *event)
-{
-	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
-		&rates_at(&analysis->history, event->time_stamp)->spinlock :
-		&analysis->spinlocks.rates;
-}
-
-static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
-						      const struct etl_event *event)
-{
-	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
-		&rates_at(&analysis->history, event->time_stamp)->resource :
-		&analysis->resources.rates;
-}
-
-static void add_stack(struct analysis *analysis, const struct stack *stack,
-		      const struct stack_record *record)
-{
-	stack_stats_add(&analysis->stacks, stack, record);
-	if (analysis->has_lock_stacks)
-		stack_stats_add(&analysis->lock_stacks, stack, record);
-}
-
-static void add_spinlock(struct analysis *analysis, const struct charge_event *source,
-			 struct spinlock_record *record)
-{
-	const struct etl_event *event = source->event;
-	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
-	const struct stack *stack = source->stack;
-	uint64_t class, weight;
-	bool is_wanted;
-	uint8_t rule;
-	int64_t hold;
-
-	weight = spinlock_weight(rates, record);
-	rule = spinlock_rule(rates, record);
-	class = lock_key_of(analysis, record->lock, event);
-	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
-	if (analysis->charges.charges)
-		charge_add_spinlock(&analysis->charges, source, record, class,
-				    is_wanted ? weight : 0, rule);
-	if (!is_wanted)
-		return;
-	record->lock = class;
-	spinlock_stats_add(&analysis->spinlocks, record, rates, event->processor,
-			   event->time_stamp - analysis->origin_time);
-	hold = record->release_time - record->acquire_time;
-	add_stack(analysis, stack, &(struct stack_record) {
-		.weight = weight,
-		.is_sample = rates->acquire_rate > 1,
-		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record->spin_count,
-		.wait = record->wait_time,
-		.is_wait_only = rule & WMI_SPINLOCK_RULE_WAIT,
-		.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT),
-		.hold = hold > 0 ? hold : 0,
-		.class = class,
-		.thread_id = record->thread_id,
-		.caller = record->caller,
-	});
-}
-
-static void add_resource(struct analysis *analysis, const struct charge_event *source,
-			 struct resource_record *record)
-{
-	const struct etl_event *event = source->event;
-	const struct resource_rates *rates = resource_rates_of(analysis, event);
-	const struct stack *stack = source->stack;
-	uint64_t address, class, weight = 0;
-	bool is_wanted;
-
-	address = record->resource;
-	kept_callers_complete(analysis->kept_callers, event, record);
-	if (resource_record_is_release(record))
-		open_holds_drop_entry(&analysis->open_holds, address, record->thread_id);
-	class = lock_key_of(analysis, address, event);
-	record->resource = class;
-	is_wanted = source->is_selected && count_wanted_lock(analysis, address, event);
-	if (is_wanted)
-		weight = resource_stats_add(&analysis->resources, record, rates, event->processor,
-					    event->time_stamp - analysis->origin_time);
-	if (analysis->charges.charges) {
-		record->resource = address;
-		charge_add_resource(&analysis->charges, source, record, class, weight);
-	}
-	if (!is_wanted)
-		return;
-	add_stack(analysis, stack, &(struct stack_record) {
-		.weight = weight,
-		.is_sample = rates->release_rate > 1,
-		.waits_are_sample = rates->contention_rate > 1,
-		.has_waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
-		.wait = record->wait_time,
-		.has_hold = record->hold_time,
-		.hold = record->hold_time,
-		.class = class,
-		.is_sleeping = true,
-		.thread_id = record->thread_id,
-		.caller = record->caller,
-	});
-}
-
-static void add_open_hold(struct analysis *analysis, const struct charge_event *source)
-{
-	const struct etl_event *event = source->event;
-	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
-
-	memcpy(&hold.event, event->data, event->data_size);
-	hold.class = lock_key_of(analysis, hold.event.lock, event);
-	hold.is_wanted = source->is_selected &&
-			 count_wanted_lock(analysis, hold.event.lock, event);
-	open_holds_add(&analysis->open_holds, &hold);
-}
-
 static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
 				    const struct etl_event *event, const struct event_type *type)
 {
-	if (!event->has_time || event_describes_file(file, event) || analysis->history.is_finished)
+	bool is_known = type && event->data_size == type->data_sizes[event->pointer_size == 8];
+
+	if (!event->has_time || event_describes_file(file, event))
+		return;
+	if (is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
+		coverage_follow(&analysis->coverage, event);
+	if (analysis->history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
-	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])
+	if (!is_known)
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_observed(&analysis->coverage, event);
@@ -338,24 +215,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 			add_unknown_event(analysis, event);
 		return 0;
 	}
-	switch (event->hook_id) {
-	case PERFINFO_LOG_TYPE_SPINLOCK:
-		add_spinlock(analysis, &source, &record.spinlock);
-		break;
-	case PERFINFO_LOG_TYPE_RESOURCE:
-		add_resource(analysis, &source, &record.resource);
-		break;
-	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		add_open_hold(analysis, &source);
-		break;
-	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		if (source.is_selected)
-			switch_stats_add(&analysis->switches, &record.contextswap, event->processor,
-					 event->time_stamp, analysis->origin_time);
-		if (analysis->charges.charges)
-			charge_add_contextswap(&analysis->charges, &source, &record.contextswap);
-		break;
-	}
+	analysis_add_record(analysis, &source, &record);
 	return 0;
 }
 
@@ -370,18 +230,33 @@ static uint64_t last_wanted_time(const struct analysis *analysis, const struct e
 	return analysis->last_time;
 }
 
-static void read_events(struct analysis *analysis, struct etl_file *file)
+static void prepare_sums(struct spinlock_stats *spinlocks, struct resource_stats *resources,
+			 const struct etl_file *file)
 {
 	double ticks_per_cycle = (double)file->perf_freq / (double)file->cycle_freq;
+
+	spinlocks->timelines.ticks_per_cycle = ticks_per_cycle;
+	resources->timelines.ticks_per_cycle = ticks_per_cycle;
+	spinlocks->has_cpus = etl_overwrites_buffers(file);
+	resources->has_cpus = etl_overwrites_buffers(file);
+}
+
+static void read_events(struct analysis *analysis, struct etl_file *file)
+{
 	const struct etl_event *event;
 	const struct stack *stack;
 	struct etl_merge *merge;
 	struct stacks *stacks;
 
-	analysis->spinlocks.timelines.ticks_per_cycle = ticks_per_cycle;
-	analysis->resources.timelines.ticks_per_cycle = ticks_per_cycle;
-	analysis->spinlocks.has_cpus = etl_overwrites_buffers(file);
-	analysis->resources.has_cpus = etl_overwrites_buffers(file);
+	analysis->has_groups = etl_group_mask(file, &analysis->groups);
+	analysis->coverage.now = (struct coverage_now) { 0 };
+	prepare_sums(&analysis->spinlocks, &analysis->resources, file);
+	if (analysis->is_split) {
+		analysis->splits = splits_open(analysis->names, analysis->charge_by);
+		analysis->stacks.has_by = analysis->splits;
+	}
+	if (analysis->splits)
+		prepare_sums(&analysis->splits->spinlocks, &analysis->splits->resources, file);
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
 	stacks = merge ? stacks_open(file, merge) : NULL;
@@ -401,8 +276,8 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->charges.stacks = &analysis->lock_stacks;
 	else if (analysis->stacks.by_lock)
 		analysis->charges.stacks = &analysis->stacks;
-	/* The thread would add to these stacks while this one does. */
-	if (analysis->charges.charges && !analysis->charges.stacks)
+	/* The thread would add to these stacks while this one does. Both would look up labels. */
+	if (analysis->charges.charges && !analysis->charges.stacks && !analysis->splits)
 		charge_thread_start(&analysis->charges);
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
@@ -426,8 +301,8 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
-	bool by_lock = analysis->stacks.by_lock, by_task = analysis->stacks.by_task;
-	bool has_lock_stacks = analysis->has_lock_stacks;
+	bool by_lock = analysis->stacks.by_lock, has_by = analysis->stacks.has_by;
+	bool has_lock_stacks = analysis->has_lock_stacks, is_split = analysis->is_split;
 	bool by_caller = analysis->resources.by_caller;
 	enum charge_by charge_by = analysis->charge_by;
 	const char *lock = analysis->wanted_lock.name;
@@ -444,10 +319,11 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->by_address = by_address;
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
+	analysis->is_split = is_split;
 	analysis->wanted_lock.name = lock;
 	analysis->has_lock_stacks = has_lock_stacks;
 	analysis->stacks.by_lock = by_lock;
-	analysis->stacks.by_task = by_task;
+	analysis->stacks.has_by = has_by;
 	analysis->resources.by_caller = by_caller;
 	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
 	analysis->resources.rates = history.stretches[0].rates.resource;
@@ -482,8 +358,6 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
 	const struct etl_file before = *file;
 	struct rates start;
-	struct perfinfo_groupmask groups;
-	bool has_groups = etl_group_mask(file, &groups);
 
 	analysis_find_rates(analysis, file);
 	start = (struct rates) { analysis->spinlocks.rates, analysis->resources.rates };
@@ -494,9 +368,6 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	    (analysis->history.stretch_count > 1 ||
 	     memcmp(&analysis->history.stretches[0].rates, &start, sizeof(start))))
 		read_again(analysis, file, &before);
-	analysis->has_groups = has_groups;
-	if (has_groups)
-		analysis->groups = groups;
 	coverage_find_cpus_with_all_buffers(&analysis->coverage, file);
 	coverage_finish(&analysis->coverage, first_wanted_time(analysis, file),
 			last_wanted_time(analysis, file));
@@ -559,6 +430,8 @@ void analysis_finish(struct analysis *analysis)
 	analysis->spinlocks.highest_rates = highest.spinlock;
 	analysis->resources.highest_rates = highest.resource;
 	spinlock_stats_finish(&analysis->spinlocks);
+	if (analysis->splits)
+		spinlock_stats_finish(&analysis->splits->spinlocks);
 	timelines_cover(&analysis->spinlocks.timelines, ticks);
 	timelines_cover(&analysis->resources.timelines, ticks);
 	timelines_cover(&analysis->switches.timelines, ticks);
@@ -580,6 +453,7 @@ void analysis_free(struct analysis *analysis)
 	coverage_free(&analysis->coverage);
 	rates_history_free(&analysis->history);
 	charge_sums_free(&analysis->charges);
+	splits_free(analysis->splits);
 	open_holds_free(&analysis->open_holds);
 	free(analysis->unknown_counts);
 	free(analysis->kept_callers);

@@ -314,8 +314,8 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 /**
  * charges_add_hold() - add the record of a hold, for charges_next_hold()
  * @charges: open; charges_next_hold() has returned NULL since the last hold was added
- * @hold: the hold; its @log_time is not before that of the last one; its links, @hold_uses_sums and
- *	@wait_uses_sums are not used
+ * @hold: the hold; its @log_time is not before that of the last one; its links, @has_inner_wait,
+ *	@hold_uses_sums and @wait_uses_sums are not used
  */
 void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 {
@@ -352,11 +352,16 @@ const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
 	of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
 	hold->lock_list_distance = distance_from(charges, *of_lock, number);
 	*of_lock = number + 1;
-	if (hold->is_sleeping && hold->acquire_time > hold->wait_start) {
-		uint64_t *of_thread = &charges->thread_heads[ring_bucket(hold->thread_id)];
+	if (!hold->is_sleeping || hold->acquire_time > hold->wait_start) {
+		uint64_t *of_owner = &charges->wait_heads[ring_bucket(charge_owner(hold))];
 
-		hold->thread_list_distance = distance_from(charges, *of_thread, number);
-		*of_thread = number + 1;
+		const struct charge_hold *inner = hold_at(charges, *of_owner);
+
+		hold->older_wait = inner ? number + 1 - *of_owner : 0;
+		hold->has_inner_wait = !hold->is_sleeping && !hold->start_unknown && inner &&
+				       inner->acquire_time > hold->acquire_time;
+		if (hold->acquire_time > hold->wait_start)
+			*of_owner = number + 1;
 	}
 	return hold;
 }

@@ -57,28 +57,23 @@ static const uint64_t *read_frames(uint64_t *frames, const struct stack *stack)
 }
 
 /**
- * charge_add_spinlock() - add the record of a spin lock
- * @sums: open
+ * charge_read_spinlock() - read a hold from the record of a spin lock
+ * @read: set to the hold, without its class and its weight
  * @source: event that the record was read from
  * @record: the record, with the lock's own address
- * @class: key of the lock's class, or the address of a lock that has none
- * @weight: waits that the record stands for
  * @rule: WMI_SPINLOCK_RULE_*
  */
-void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *source,
-			 const struct spinlock_record *record, uint64_t class, uint64_t weight,
-			 uint8_t rule)
+void charge_read_spinlock(struct charge_record *read, const struct charge_event *source,
+			  const struct spinlock_record *record, uint8_t rule)
 {
 	bool has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	int64_t held = record->release_time - record->acquire_time;
-	uint64_t frames[CHARGE_FRAMES_MAX];
-	struct charge_hold hold = {
-		.frames = read_frames(frames, source->stack),
+
+	read->hold = (struct charge_hold) {
+		.frames = read_frames(read->frames, source->stack),
 		.lock = record->lock,
-		.class = class,
 		.caller = record->caller,
 		.thread_id = record->thread_id,
-		.weight = weight,
 		.is_shared = record->mode == WMI_SPINLOCK_EXECUTIVE_SHARED,
 		.start_unknown = rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN,
 		.left_waiter = rule & WMI_SPINLOCK_RULE_BLOCKER,
@@ -88,55 +83,46 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *so
 		.irql = record->irql,
 		.was_interrupted = record->interrupts,
 	};
-
-	set_times(&hold, source, record->release_time, has_hold && held > 0 ? held : 0,
+	set_times(&read->hold, source, record->release_time, has_hold && held > 0 ? held : 0,
 		  record->spin_count ? record->wait_time : 0);
-	charge_thread_add_hold(sums, &hold);
 }
 
 /**
- * charge_add_resource() - add the record of a lock that tasks sleep for
- * @sums: open
+ * charge_read_resource() - read a hold from the record of a lock that tasks sleep for
+ * @read: set to the hold, without its class and its weight
  * @source: event that the record was read from
- * @record: the record, with the lock's own address; ignored unless it is of a last release
- * @class: key of the lock's class, or the address of a lock that has none
- * @weight: releases that the record stands for
+ * @record: the record, with the lock's own address; it tells of a hold if it is of a last release
  */
-void charge_add_resource(struct charge_sums *sums, const struct charge_event *source,
-			 const struct resource_record *record, uint64_t class, uint64_t weight)
+void charge_read_resource(struct charge_record *read, const struct charge_event *source,
+			  const struct resource_record *record)
 {
 	bool is_timed = record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN;
-	uint64_t frames[CHARGE_FRAMES_MAX], block_frames[CHARGE_FRAMES_MAX];
-	struct charge_hold hold = {
-		.frames = read_frames(frames, source->stack),
+	struct charge_hold *hold = &read->hold;
+
+	*hold = (struct charge_hold) {
+		.frames = read_frames(read->frames, source->stack),
 		.lock = record->resource,
-		.class = class,
 		.caller = record->caller,
 		.thread_id = record->thread_id,
-		.weight = weight,
 		.cpu = source->event->processor,
 		.is_sleeping = true,
 		.is_shared = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 	};
-
-	if (!resource_record_is_release(record))
-		return;
 	if (record->has_off_cpu) {
-		hold.has_off_cpu = true;
-		hold.ready_ticks = ticks_of(source->file, record->hold_ready);
-		hold.blocked_ticks = ticks_of(source->file, record->hold_blocked);
-		hold.ready_ticks_at_end = ticks_of(source->file, record->wait_last_ready);
-		hold.wait_blocked_ticks = ticks_of(source->file, record->wait_blocked);
+		hold->has_off_cpu = true;
+		hold->ready_ticks = ticks_of(source->file, record->hold_ready);
+		hold->blocked_ticks = ticks_of(source->file, record->hold_blocked);
+		hold->ready_ticks_at_end = ticks_of(source->file, record->wait_last_ready);
+		hold->wait_blocked_ticks = ticks_of(source->file, record->wait_blocked);
 	}
 	if (record->block) {
-		hold.block_frames = memcpy(block_frames, record->block->frames,
-					   sizeof(block_frames));
-		hold.longest_block_ticks = ticks_of(source->file, record->block->blocked);
+		hold->block_frames = memcpy(read->block_frames, record->block->frames,
+					    sizeof(read->block_frames));
+		hold->longest_block_ticks = ticks_of(source->file, record->block->blocked);
 	}
-	set_times(&hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
+	set_times(hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,
 		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
-	charge_thread_add_hold(sums, &hold);
 }
 
 /**

@@ -28,11 +28,22 @@ struct charge_event {
 	bool is_selected;
 };
 
-void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *source,
-			 const struct spinlock_record *record, uint64_t class, uint64_t weight,
-			 uint8_t rule);
-void charge_add_resource(struct charge_sums *sums, const struct charge_event *source,
-			 const struct resource_record *record, uint64_t class, uint64_t weight);
+/**
+ * struct charge_record - a record as a hold, with the stacks that the hold points to
+ * @hold: the hold
+ * @frames: stack of the release
+ * @block_frames: stack with which the task was blocked for longest
+ */
+struct charge_record {
+	struct charge_hold hold;
+	uint64_t frames[CHARGE_FRAMES_MAX];
+	uint64_t block_frames[CHARGE_FRAMES_MAX];
+};
+
+void charge_read_spinlock(struct charge_record *read, const struct charge_event *source,
+			  const struct spinlock_record *record, uint8_t rule);
+void charge_read_resource(struct charge_record *read, const struct charge_event *source,
+			  const struct resource_record *record);
 void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 		     const struct ntklog_open_hold *event, uint64_t class, bool has_off_cpu,
 		     uint64_t weight);

@@ -74,10 +74,11 @@ enum charge_part {
  * @has_off_cpu: the record has the times without a CPU
  * @hold_uses_sums: @ready_ticks and @blocked_ticks divide the hold, and not context switches
  * @wait_uses_sums: @ready_ticks_at_end and @wait_blocked_ticks divide the end of the wait
+ * @has_inner_wait: of a spin lock: its CPU waited for another spin lock during the hold
  * @lock_list_distance: the number of this hold, less that of the hold of the same bucket of locks
  *	that was released before it; 0: none
- * @thread_list_distance: if @is_sleeping and there was a wait, the same for the bucket of tasks and
- *	its holds of this kind
+ * @older_wait: the same for the bucket of charge_owner() and its holds that followed a wait; of a
+ *	lock that sleeps only if there was a wait
  *
  * Of a wait without a hold (mode waits), what is said of the release is of the acquisition. A hold
  * that was open at the stop ends when it was listed.
@@ -100,7 +101,7 @@ struct charge_hold {
 	uint64_t wait_blocked_ticks;
 	uint32_t thread_id;
 	int32_t lock_list_distance;
-	int32_t thread_list_distance;
+	int32_t older_wait;
 	uint16_t cpu;
 	uint8_t irql;
 	bool is_sleeping;
@@ -113,7 +114,20 @@ struct charge_hold {
 	bool has_off_cpu;
 	bool hold_uses_sums;
 	bool wait_uses_sums;
+	bool has_inner_wait;
 };
+
+/**
+ * charge_owner() - tell waiters and holders apart
+ * @hold: a hold
+ *
+ * Return: the task; of a spin lock the CPU, because the holder is not switched out, and a handler
+ * has the id of the task that it interrupts.
+ */
+static inline uint64_t charge_owner(const struct charge_hold *hold)
+{
+	return hold->is_sleeping ? hold->thread_id : UINT64_C(1) << 32 | hold->cpu;
+}
 
 /**
  * struct charge_absence - a time in which a task had no CPU
@@ -163,15 +177,21 @@ struct charge_piece {
  * @class: class of the lock
  * @from: begin of the wait, or of the time that charges_find_chain() searches if that is later
  * @ticks: length of the wait within that time, session clock
+ * @owner: if @has_holder, charge_owner() of the hold
  * @thread_id: the task that held the lock, if @has_holder
  * @has_holder: a holder is recorded
+ * @in_softirq: a softirq held the lock
+ * @in_interrupt: a hard interrupt held the lock
  */
 struct charge_link {
 	uint64_t class;
 	uint64_t from;
 	uint64_t ticks;
+	uint64_t owner;
 	uint32_t thread_id;
 	bool has_holder;
+	bool in_softirq;
+	bool in_interrupt;
 };
 
 typedef void (*charge_callback)(void *argument, const struct charge_hold *waiter,

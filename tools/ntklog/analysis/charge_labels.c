@@ -178,15 +178,15 @@ bool charge_format_place(const struct names *names, const struct charge_hold *ho
 }
 
 /**
- * charge_format_holder() - name a waiter or a holder
+ * charge_format_by() - tell an attribute of a waiter or a holder
  * @names: names of functions and tasks, or NULL
- * @by: attribute that names them
+ * @by: the attribute
  * @hold: the hold
  * @text: buffer for the name
  * @size: bytes of @text
  */
-void charge_format_holder(const struct names *names, enum charge_by by,
-			  const struct charge_hold *hold, char *text, size_t size)
+void charge_format_by(const struct names *names, enum charge_by by,
+		      const struct charge_hold *hold, char *text, size_t size)
 {
 	char function[NAME_SIZE], task[NAME_SIZE];
 
@@ -215,6 +215,20 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 	} else {
 		snprintf(text, size, "%s in %s", task, function);
 	}
+}
+
+/**
+ * charge_format_holder() - name a waiter or a holder
+ * @names: names of functions and tasks, or NULL
+ * @by: attribute that names them
+ * @hold: the hold
+ * @text: buffer for the name, with the context or the way in which the lock was held
+ * @size: bytes of @text
+ */
+void charge_format_holder(const struct names *names, enum charge_by by,
+			  const struct charge_hold *hold, char *text, size_t size)
+{
+	charge_format_by(names, by, hold, text, size);
 	size -= strlen(text);
 	text += strlen(text);
 	snprintf(text, size, "%s", charge_context_text(hold));

@@ -53,6 +53,8 @@ enum charge_by charge_find_by(const char *name);
 const char *charge_context_text(const struct charge_hold *hold);
 bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,
 			 size_t size);
+void charge_format_by(const struct names *names, enum charge_by by,
+		      const struct charge_hold *hold, char *text, size_t size);
 void charge_format_holder(const struct names *names, enum charge_by by,
 			  const struct charge_hold *hold, char *text, size_t size);
 bool charge_format_absence(const struct names *names, const struct charges *charges,

@@ -7,6 +7,9 @@
 #include "charge.h"
 #include "charge_rings.h"
 
+/* Waits for spin locks that a search during one hold of a spin lock visits. */
+#define NESTED_VISITS_MAX	2
+
 /* The hold of a link, if it may reach behind @time, and if the search may visit one more. */
 static const struct charge_hold *visit_hold(const struct charges *charges, uint64_t link,
 					    uint64_t time, uint64_t *visits)
@@ -18,7 +21,7 @@ static const struct charge_hold *visit_hold(const struct charges *charges, uint6
 }
 
 /**
- * charges_find_wait() - find the lock that a task waited for
+ * charges_find_wait() - find the lock that sleeps for which a task waited
  * @charges: open
  * @thread_id: the task
  * @time: a time inside the wait, session clock
@@ -28,12 +31,12 @@ static const struct charge_hold *visit_hold(const struct charges *charges, uint6
 const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
 					    uint64_t time)
 {
-	uint64_t link = charges->thread_heads[ring_bucket(thread_id)], visits = 0;
+	uint64_t link = charges->wait_heads[ring_bucket(thread_id)], visits = 0;
 	const struct charge_hold *hold;
 
 	for (; (hold = visit_hold(charges, link, time, &visits));
-	     link = older_link(link, hold->thread_list_distance))
-		if (hold->thread_id == thread_id && hold->wait_start <= time &&
+	     link = older_link(link, hold->older_wait))
+		if (charge_owner(hold) == thread_id && hold->wait_start <= time &&
 		    hold->acquire_time > time)
 			return hold;
 	return NULL;
@@ -61,20 +64,38 @@ const struct charge_hold *charges_find_holder(const struct charges *charges,
 	return NULL;
 }
 
-/* The longest wait of a task within a time. */
-static const struct charge_hold *find_longest_wait(const struct charges *charges,
-						   uint32_t thread_id, uint64_t from,
-						   uint64_t until)
+/*
+ * Return where the search for the waits of an owner begins. The waits for spin locks during a hold
+ * of a spin lock are the last ones of its CPU before the release, because their holds are nested.
+ */
+static uint64_t first_wait(const struct charges *charges, const struct charge_hold *owning,
+			   uint64_t *visits)
 {
-	uint64_t link = charges->thread_heads[ring_bucket(thread_id)], visits = 0, longest = 0;
+	uint64_t newest = charges->hold_count - 1, back;
+
+	if (owning->is_sleeping)
+		return charges->wait_heads[ring_bucket(owning->thread_id)];
+	if (charges->visits_max > NESTED_VISITS_MAX)
+		*visits = charges->visits_max - NESTED_VISITS_MAX;
+	back = (newest - (owning - charges->holds)) % CHARGE_KEPT_MAX;
+	return older_link(newest - back + 1, owning->older_wait);
+}
+
+/* The longest wait within a time of a task, or for spin locks of the CPU of @owning. */
+static const struct charge_hold *find_longest_wait(const struct charges *charges,
+						   const struct charge_hold *owning,
+						   uint64_t from, uint64_t until)
+{
+	uint64_t visits = 0, longest = 0, link = first_wait(charges, owning, &visits);
+	uint64_t owner = charge_owner(owning);
 	const struct charge_hold *hold, *found = NULL;
 
 	for (; (hold = visit_hold(charges, link, from, &visits));
-	     link = older_link(link, hold->thread_list_distance)) {
+	     link = older_link(link, hold->older_wait)) {
 		uint64_t begin = max_u64(hold->wait_start, from);
 		uint64_t end = min_u64(hold->acquire_time, until);
 
-		if (hold->thread_id != thread_id || end <= begin || end - begin <= longest)
+		if (charge_owner(hold) != owner || end <= begin || end - begin <= longest)
 			continue;
 		longest = end - begin;
 		found = hold;
@@ -82,12 +103,12 @@ static const struct charge_hold *find_longest_wait(const struct charges *charges
 	return found;
 }
 
-static bool chain_has_task(const struct charge_link *links, size_t count, uint32_t thread_id)
+static bool chain_has_task(const struct charge_link *links, size_t count, uint64_t owner)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (links[i].has_holder && links[i].thread_id == thread_id)
+		if (links[i].has_holder && links[i].owner == owner)
 			return true;
 	return false;
 }
@@ -95,11 +116,12 @@ static bool chain_has_task(const struct charge_link *links, size_t count, uint32
 /**
  * charges_find_chain() - find the locks that a holder, and the holders of these locks, waited for
  * @charges: open
- * @piece: time inside a hold of a lock that tasks sleep for
+ * @piece: time inside a hold
  * @links: set to the locks: the first one is that for which the holder waited longest meanwhile
  * @most: size of @links
  *
- * The chain ends where it comes to a task for the second time.
+ * The chain ends where it comes to a task or a CPU for the second time. It ends at a hold of a spin
+ * lock whose start is not recorded, too: its CPU may have waited before it.
  *
  * Return: the number of @links; 0: no wait of the holder is found.
  */
@@ -107,31 +129,40 @@ size_t charges_find_chain(const struct charges *charges, const struct charge_pie
 			  struct charge_link *links, size_t most)
 {
 	uint64_t from = piece->from, until = piece->until;
-	uint32_t thread_id = piece->holder->thread_id;
+	const struct charge_hold *owning = piece->holder;
 	size_t count = 0;
 
-	while (count < most) {
+	while (count < most && (owning->is_sleeping || owning->has_inner_wait)) {
 		const struct charge_hold *wait, *holder;
 		bool was_passed;
 
-		wait = find_longest_wait(charges, thread_id, from, until);
+		wait = find_longest_wait(charges, owning, from, until);
 		if (!wait)
 			break;
 		from = max_u64(from, wait->wait_start);
 		until = min_u64(until, wait->acquire_time);
 		holder = charges_find_holder(charges, wait, from + (until - from) / 2);
-		thread_id = holder ? holder->thread_id : 0;
-		was_passed = thread_id == piece->holder->thread_id ||
-			     chain_has_task(links, count, thread_id);
+		if (!holder) {
+			links[count++] = (struct charge_link) {
+				.class = wait->class, .from = from, .ticks = until - from,
+			};
+			break;
+		}
+		was_passed = charge_owner(holder) == charge_owner(piece->holder) ||
+			     chain_has_task(links, count, charge_owner(holder));
 		links[count++] = (struct charge_link) {
 			.class = wait->class,
 			.from = from,
 			.ticks = until - from,
-			.thread_id = thread_id,
-			.has_holder = holder,
+			.owner = charge_owner(holder),
+			.thread_id = holder->thread_id,
+			.has_holder = true,
+			.in_softirq = holder->in_softirq,
+			.in_interrupt = holder->in_interrupt,
 		};
-		if (!holder || was_passed)
+		if (was_passed)
 			break;
+		owning = holder;
 	}
 	return count;
 }

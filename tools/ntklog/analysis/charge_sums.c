@@ -9,75 +9,21 @@
 #include "histogram.h"
 #include "macros.h"
 
-static uint64_t hash_text(const char *text)
+/* Return the label, or the label "(others)" if there is no memory. */
+static struct charge_label *label_or_others(struct charge_sums *sums, struct charge_label *label)
 {
-	size_t length = strlen(text);
-
-	return (uint64_t)hash_bytes(text, length) << 32 | hash_bytes(text, length / 2);
+	sums->no_memory |= !label;
+	return label ? label : sums->fixed_labels[CHARGE_LABEL_OTHERS];
 }
 
-/* Return the label of a text, or the label "(others)" if there is no memory. */
 static struct charge_label *label_of(struct charge_sums *sums, const char *text)
 {
-	uint64_t hash = hash_text(text);
-	struct charge_label *label;
-
-	HASH_FIND(hh, sums->labels, &hash, sizeof(hash), label);
-	if (label)
-		return label;
-	hash_add(sums->labels, hash, &hash, label);
-	if (label)
-		label->text = strdup(text);
-	if (label && label->text)
-		return label;
-	if (label)
-		charge_label_free(sums, label);
-	sums->no_memory = true;
-	return sums->fixed_labels[CHARGE_LABEL_OTHERS];
+	return label_or_others(sums, label_table_find(&sums->labels, text));
 }
 
 static struct charge_label *label_of_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	struct charge_label_key key = {
-		.caller = hold->caller,
-		.thread_id = hold->thread_id,
-		.flags = hold->is_shared | hold->in_softirq << 1 | hold->in_interrupt << 2 |
-			 hold->is_sleeping << 3,
-	};
-	struct charge_label_cached *cached;
-	char text[CHARGE_LABEL_SIZE];
-	const char *name;
-
-	if (sums->by == CHARGE_BY_CPU)
-		key.flags |= hold->cpu << 16;
-	if (sums->by == CHARGE_BY_IRQL)
-		key.flags |= hold->irql << 16;
-	if (hold->frames)
-		memcpy(key.frames, hold->frames, sizeof(key.frames));
-	/* The label of a spin lock's holder is the function, whichever task called it. */
-	if (sums->by == CHARGE_BY_CALLER && key.caller && !hold->is_sleeping)
-		key.thread_id = 0;
-	if (sums->by == CHARGE_BY_FUNCTION)
-		key.thread_id = 0;
-	/* A task's process and cgroup change with time: their texts' addresses tell them apart. */
-	if (sums->by == CHARGE_BY_PROCESS &&
-	    names_find_process(sums->names, hold->thread_id, hold->log_time, &key.thread_id,
-			       &name)) {
-		key.caller = (uintptr_t)name;
-		/* Tell a process without a name from the thread of the same number. */
-		key.flags |= 1u << 31;
-	}
-	if (sums->by == CHARGE_BY_CGROUP)
-		key.caller =
-			(uintptr_t)names_find_cgroup(sums->names, hold->thread_id, hold->log_time);
-	cached = &sums->label_cache[charge_mix(key.caller + key.flags, key.thread_id,
-					       key.frames[1]) >> (64 - CHARGE_CACHE_BITS)];
-	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {
-		charge_format_holder(sums->names, sums->by, hold, text, sizeof(text));
-		cached->label = label_of(sums, text);
-		cached->key = key;
-	}
-	return cached->label;
+	return label_or_others(sums, label_table_find_hold(&sums->labels, hold));
 }
 
 static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
@@ -110,8 +56,8 @@ static void add_absence(struct charge_sums *sums, const struct charge_piece *pie
 	bool is_blocked = piece->part == CHARGE_HOLDER_BLOCKED;
 	char text[CHARGE_LABEL_SIZE];
 
-	if (!charge_format_absence(sums->names, is_blocked ? sums->charges : NULL, piece->absence,
-				   text, sizeof(text)))
+	if (!charge_format_absence(sums->labels.names, is_blocked ? sums->charges : NULL,
+				   piece->absence, text, sizeof(text)))
 		return;
 	add_to_row(sums, is_blocked ? CHARGE_ROW_BLOCKED : CHARGE_ROW_PREEMPTED,
 		   label_of(sums, text), sums->fixed_labels[CHARGE_LABEL_OTHERS], piece->ticks,
@@ -142,7 +88,7 @@ static void add_wait_of_holder(struct charge_sums *sums, const struct charge_lin
 	char text[CHARGE_LABEL_SIZE];
 
 	if (blocked &&
-	    charge_format_absence(sums->names, sums->charges, &absence, text, sizeof(text)))
+	    charge_format_absence(sums->labels.names, sums->charges, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
 			   sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   link->ticks < blocked ? link->ticks : blocked, weight);
@@ -163,7 +109,7 @@ static void add_block_of_holder(struct charge_sums *sums, uint64_t weight)
 		return;
 	if (holder->longest_block_ticks < holder->blocked_ticks)
 		blocked *= (double)holder->longest_block_ticks / (double)holder->blocked_ticks;
-	if (charge_format_absence(sums->names, NULL, &absence, text, sizeof(text)))
+	if (charge_format_absence(sums->labels.names, NULL, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
 			   sums->fixed_labels[CHARGE_LABEL_OTHERS], (uint64_t)blocked, weight);
 }
@@ -188,13 +134,14 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 			stack_stats_charge(sums->stacks, piece->holder,
 					   (double)piece->ticks * (double)waiter->weight);
 	}
-	if (piece->part <= CHARGE_HOLDER_BLOCKED && waiter->is_sleeping) {
+	if (piece->part <= CHARGE_HOLDER_BLOCKED) {
 		count = charges_find_chain(sums->charges, piece, links, ARRAY_SIZE(links));
-		if (count)
+		if (count) {
 			add_wait_of_holder(sums, links, waiter->weight);
-		else
+			longest_waits_offer_chain(sums->longest_waits, waiter, piece, links, count);
+		} else {
 			add_block_of_holder(sums, waiter->weight);
-		longest_waits_offer_chain(sums->longest_waits, waiter, piece, links, count);
+		}
 	}
 	piece->ticks = 0;
 }
@@ -305,8 +252,8 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	};
 	size_t i;
 
-	sums->names = names;
-	sums->by = by;
+	sums->labels.names = names;
+	sums->labels.by = by;
 	sums->ticks_per_ms = ticks_per_second / 1000;
 	if (!sums->charges)
 		sums->charges = charges_open(add_piece, sums, ticks_per_second);
@@ -408,7 +355,6 @@ void charge_sums_finish(struct charge_sums *sums)
  */
 void charge_sums_free(struct charge_sums *sums)
 {
-	struct charge_label *label, *next_label;
 	struct charge_class *class;
 	struct charge_row *row;
 
@@ -419,7 +365,6 @@ void charge_sums_free(struct charge_sums *sums)
 		free(class);
 	while ((row = hash_take(sums->rows)))
 		free(row);
-	HASH_ITER(hh, sums->labels, label, next_label)
-		charge_label_free(sums, label);
+	label_table_free(&sums->labels);
 	memset(sums, 0, sizeof(*sums));
 }

@@ -4,23 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "charge_mix.h"
 #include "charge_tables.h"
 #include "macros.h"
 
 /* Number of values that size_bucket_of_sum() can return. */
 #define SUM_SIZES	252
-
-/**
- * charge_label_free() - remove a label that no row has
- * @sums: open or finished
- * @label: label of @sums
- */
-void charge_label_free(struct charge_sums *sums, struct charge_label *label)
-{
-	HASH_DEL(sums->labels, label);
-	free(label->text);
-	free(label);
-}
 
 /* Return the size bucket of a sum. Sums of one size bucket differ by a quarter at most. */
 static unsigned int size_bucket_of_sum(uint64_t ticks)
@@ -163,11 +152,11 @@ static void drop_light_rows(struct charge_sums *sums)
 
 static void drop_unused_labels(struct charge_sums *sums)
 {
-	struct charge_label *label, *next;
+	struct charge_label *label;
 	struct charge_row *row;
 	size_t i;
 
-	for (label = sums->labels; label; label = label->hh.next)
+	for (label = sums->labels.labels; label; label = label->hh.next)
 		label->is_used = false;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
 		sums->fixed_labels[i]->is_used = true;
@@ -175,13 +164,7 @@ static void drop_unused_labels(struct charge_sums *sums)
 		row->key.first->is_used = true;
 		row->key.second->is_used = true;
 	}
-	for (i = 0; i < ARRAY_SIZE(sums->label_cache); i++)
-		if (sums->label_cache[i].label && !sums->label_cache[i].label->is_used)
-			sums->label_cache[i].label = NULL;
-	HASH_ITER(hh, sums->labels, label, next) {
-		if (!label->is_used)
-			charge_label_free(sums, label);
-	}
+	label_table_drop_unused(&sums->labels);
 }
 
 /**
@@ -192,7 +175,7 @@ void charge_limit_tables(struct charge_sums *sums)
 {
 	if (HASH_COUNT(sums->classes) < 2 * CHARGE_CLASSES_KEPT &&
 	    HASH_COUNT(sums->rows) < 2 * CHARGE_ROWS_KEPT &&
-	    HASH_COUNT(sums->labels) < CHARGE_LABELS_MAX)
+	    HASH_COUNT(sums->labels.labels) < CHARGE_LABELS_MAX)
 		return;
 	memset(sums->row_cache, 0, sizeof(sums->row_cache));
 	choose_light_classes(sums);

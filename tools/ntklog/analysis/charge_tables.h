@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "charge.h"
-#include "charge_labels.h"
 #include "hash.h"
+#include "label_table.h"
 #include "longest_waits.h"
 #include "names.h"
 #include "stack_stats.h"
@@ -22,7 +22,7 @@
  */
 #define CHARGE_CLASSES_KEPT	8192
 #define CHARGE_ROWS_KEPT	8192
-#define CHARGE_LABELS_MAX	65536
+#define CHARGE_LABELS_MAX	(LABELS_MAX / 2)
 
 /* Labels that exist from charge_sums_open() on. */
 enum charge_fixed_label {
@@ -104,20 +104,6 @@ enum charge_row_kind {
 	CHARGE_ROW_KINDS,
 };
 
-/**
- * struct charge_label - a name of waiters, holders or functions
- * @hash: the key: hash_bytes() of the whole text and of its first half
- * @text: the label
- * @is_used: a row has the label; valid while labels are dropped
- * @hh: in the table of labels
- */
-struct charge_label {
-	uint64_t hash;
-	char *text;
-	bool is_used;
-	UT_hash_handle hh;
-};
-
 /* @class: class of the table, or charge_sums::unallocated for the sum of rows that were dropped */
 struct charge_row_key {
 	struct charge_class *class;
@@ -151,8 +137,6 @@ struct charge_row {
 
 /**
  * struct charge_sums - of a trace; all zero: nothing is charged
- * @names: of functions and tasks, or NULL
- * @by: attribute by which waiters and holders are told apart
  * @ticks_per_ms: session clock
  * @charges: the waits that are being charged; NULL: none are
  * @thread: thread that charges, see charge_thread.h; NULL: the caller's
@@ -176,18 +160,15 @@ struct charge_row {
  * @classes: table
  * @fallback_class: sums of the locks whose class could not be allocated; its key is zero
  * @rows: table
- * @labels: table, by text
+ * @labels: of waiters, holders, and places in which holders had no CPU
  * @fixed_labels: the labels of enum charge_fixed_label
  * @has_switches: context switches are recorded
  * @has_off_cpu: context switches, or sums of holds, tell when holders that may sleep had no CPU
  * @has_block_stacks: events tell where holders were blocked
  * @no_memory: something is missing for want of memory
- * @label_cache: labels of recent holds, by the members of a hold that make its label
  * @row_cache: rows that were used recently
  */
 struct charge_sums {
-	const struct names *names;
-	enum charge_by by;
 	uint64_t ticks_per_ms;
 	struct charges *charges;
 	struct charge_thread *thread;
@@ -209,36 +190,17 @@ struct charge_sums {
 	struct charge_class *classes;
 	struct charge_class fallback_class;
 	struct charge_row *rows;
-	struct charge_label *labels;
+	struct label_table labels;
 	struct charge_label *fixed_labels[CHARGE_FIXED_LABELS];
 	bool has_switches;
 	bool has_off_cpu;
 	bool has_block_stacks;
 	bool no_memory;
-	struct charge_label_cached {
-		struct charge_label_key {
-			uint64_t frames[CHARGE_FRAMES_MAX];
-			uint64_t caller;
-			uint32_t thread_id;
-			uint32_t flags;
-		} key;
-		struct charge_label *label;
-	} label_cache[1 << CHARGE_CACHE_BITS];
 	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
 };
 
-/* Return a number whose high bits depend on all bits of three numbers. */
-static inline uint64_t charge_mix(uint64_t a, uint64_t b, uint64_t c)
-{
-	uint64_t mixed = a * UINT64_C(0x9E3779B97F4A7C15);
-
-	mixed = ((mixed ^ mixed >> 32) + b) * UINT64_C(0xBF58476D1CE4E5B9);
-	return ((mixed ^ mixed >> 32) + c) * UINT64_C(0x94D049BB133111EB);
-}
-
 struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key);
 void charge_limit_tables(struct charge_sums *sums);
-void charge_label_free(struct charge_sums *sums, struct charge_label *label);
 void charge_row_add(struct charge_row *sum, const struct charge_row *row);
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row);
 

@@ -60,6 +60,29 @@ void coverage_add_observed(struct coverage *coverage, const struct etl_event *ev
 	};
 }
 
+/**
+ * coverage_follow() - follow which groups are observed while the events are read
+ * @coverage: coverage to change
+ * @event: as for coverage_add_observed(), in the order of time
+ */
+void coverage_follow(struct coverage *coverage, const struct etl_event *event)
+{
+	struct coverage_now *now = &coverage->now;
+	struct ntklog_observed observed;
+	uint32_t bits;
+	size_t word;
+
+	memcpy(&observed, event->data, sizeof(observed));
+	word = PERF_MASK_INDEX(observed.group);
+	bits = PERF_MASK_BITS(observed.group);
+	now->changed[word] |= bits;
+	if (observed.observed)
+		now->observed[word] |= bits;
+	else
+		now->observed[word] &= ~bits;
+	now->last_change = event->time_stamp;
+}
+
 static int compare_changes(const void *a, const void *b)
 {
 	const struct coverage_change *left = a, *right = b;
@@ -141,6 +164,18 @@ static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups
 			observed |= PERF_MASK_BITS(change->group);
 	}
 	return observed;
+}
+
+/**
+ * coverage_begins_observed() - test whether groups were observed before their first event
+ * @coverage: finished coverage
+ * @groups: event groups of one word of the group mask
+ *
+ * Return: true if one of them was, or if the trace does not say when they were observed.
+ */
+bool coverage_begins_observed(const struct coverage *coverage, uint32_t groups)
+{
+	return !coverage_knows_group(coverage, groups) || groups_at_begin(coverage, groups);
 }
 
 static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t begin,

@@ -6,26 +6,23 @@
 #include "grow.h"
 
 /**
- * cpu_sums_add() - add an amount to a sum of a CPU
+ * cpu_sums_reserve() - make room for the sums of CPUs
  * @sums: sums to change
- * @cpu: number of the CPU
- * @kind: sum of that CPU
- * @amount: amount to add
+ * @cpu_count: number of CPUs
  *
  * Return: false if there is no memory.
  */
-bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind kind, double amount)
+bool cpu_sums_reserve(struct cpu_sums *sums, size_t cpu_count)
 {
-	if (cpu >= sums->cpu_count) {
-		double (*more)[CPU_SUMS] = grow_to(sums->sums, sums->cpu_count, cpu + 1,
-						   sizeof(*more));
+	double (*more)[OBSERVATIONS][CPU_SUMS];
 
-		if (!more)
-			return false;
-		sums->sums = more;
-		sums->cpu_count = cpu + 1;
-	}
-	sums->sums[cpu][kind] += amount;
+	if (cpu_count <= sums->cpu_count)
+		return true;
+	more = grow_to(sums->sums, sums->cpu_count, cpu_count, sizeof(*more));
+	if (!more)
+		return false;
+	sums->sums = more;
+	sums->cpu_count = cpu_count;
 	return true;
 }
 
@@ -38,13 +35,15 @@ bool cpu_sums_add(struct cpu_sums *sums, size_t cpu, enum cpu_sum_kind kind, dou
  */
 bool cpu_sums_merge(struct cpu_sums *sums, const struct cpu_sums *more)
 {
-	size_t cpu;
-	int i;
+	double *to, *from;
+	size_t i;
 
-	for (cpu = 0; cpu < more->cpu_count; cpu++)
-		for (i = 0; i < CPU_SUMS; i++)
-			if (!cpu_sums_add(sums, cpu, i, more->sums[cpu][i]))
-				return false;
+	if (!cpu_sums_reserve(sums, more->cpu_count))
+		return false;
+	to = &sums->sums[0][0][0];
+	from = &more->sums[0][0][0];
+	for (i = 0; i < more->cpu_count * OBSERVATIONS * CPU_SUMS; i++)
+		to[i] += from[i];
 	return true;
 }
 

@@ -70,7 +70,7 @@ static void keep_step(void *argument, const struct charge_hold *waiter,
 		memcpy(step->holder_frames, piece->holder->frames, sizeof(step->holder_frames));
 	step->holder.block_frames = NULL;
 	/* Pieces that sums have made share one time. Only the blocked piece gets its chain. */
-	if (piece->part <= CHARGE_HOLDER_BLOCKED && piece->holder->is_sleeping &&
+	if (piece->part <= CHARGE_HOLDER_BLOCKED &&
 	    (piece->part == CHARGE_HOLDER_BLOCKED || piece->until == piece->from + piece->ticks))
 		step->link_count = charges_find_chain(step_context->charges, piece, step->links,
 						      LONGEST_LINKS_MAX);
@@ -131,28 +131,28 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
  * @waiter: the hold that followed the wait
  * @piece: time inside a hold of the lock
  * @links: the locks that charges_find_chain() has found for @piece
- * @count: number of @links, at most LONGEST_LINKS_MAX
+ * @count: number of @links, from 1 to LONGEST_LINKS_MAX
  *
- * A chain in which a task occurs twice is not kept.
+ * A chain in which a task or a CPU occurs twice is not kept.
  */
 void longest_waits_offer_chain(struct longest_waits *longest, const struct charge_hold *waiter,
 			       const struct charge_piece *piece, const struct charge_link *links,
 			       size_t count)
 {
 	struct longest_chain *kept = &longest->chain;
-	uint32_t thread_id = piece->holder->thread_id;
+	uint64_t owner = charge_owner(piece->holder);
 	size_t i, j;
 
-	if (!count || count + 1 < kept->link_count ||
+	if (count + 1 < kept->link_count ||
 	    (count + 1 == kept->link_count && piece->ticks <= kept->ticks))
 		return;
 	for (i = 0; i < count; i++) {
 		if (!links[i].has_holder)
 			break;
-		if (links[i].thread_id == waiter->thread_id || links[i].thread_id == thread_id)
+		if (links[i].owner == charge_owner(waiter) || links[i].owner == owner)
 			return;
 		for (j = 0; j < i; j++)
-			if (links[j].thread_id == links[i].thread_id)
+			if (links[j].owner == links[i].owner)
 				return;
 	}
 	kept->from = piece->from;
@@ -163,8 +163,11 @@ void longest_waits_offer_chain(struct longest_waits *longest, const struct charg
 		.class = waiter->class,
 		.from = piece->from,
 		.ticks = piece->ticks,
-		.thread_id = thread_id,
+		.owner = owner,
+		.thread_id = piece->holder->thread_id,
 		.has_holder = true,
+		.in_softirq = piece->holder->in_softirq,
+		.in_interrupt = piece->holder->in_interrupt,
 	};
 	memcpy(&kept->links[1], links, count * sizeof(*links));
 }

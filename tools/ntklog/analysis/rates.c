@@ -64,7 +64,7 @@ static void read_resource_rates(struct resource_rates *rates,
 		.known = 1,
 		.release_rate = dc.release_sampling_rate,
 		.contention_rate = dc.contention_sampling_rate,
-		.timeouts = dc.number_of_excessive_timeouts,
+		.timeout_rate = dc.number_of_excessive_timeouts,
 	};
 }
 

@@ -32,16 +32,17 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record,
 			  const struct resource_rates *rates)
 {
-	uint64_t contention = rates->contention_rate, release = rates->release_rate;
+	uint64_t contention_rate = rates->contention_rate, release_rate = rates->release_rate;
 	uint64_t parts, weight;
 
 	if (!rates->known ||
-	    (record->contention_delta && record->contention_delta % contention == 0))
+	    (record->contention_delta && record->contention_delta % contention_rate == 0))
 		return 1;
 	if (record->wait_time <= WMI_RESOURCE_WAIT_TIME_UNKNOWN)
-		return release;
-	parts = contention + release - greatest_common_divisor(contention, release);
-	weight = contention * release + stats->weight_remainder;
+		return release_rate;
+	parts = contention_rate + release_rate -
+		greatest_common_divisor(contention_rate, release_rate);
+	weight = contention_rate * release_rate + stats->weight_remainder;
 	stats->weight_remainder = weight % parts;
 	return weight / parts;
 }
@@ -74,7 +75,7 @@ static void add_unknown(struct resource_stats *stats, const struct resource_reco
 
 static uint64_t add_release(struct resource_stats *stats, struct resource_entry *entry,
 			    enum resource_access class, const struct resource_record *record,
-			    const struct resource_rates *rates, unsigned int cpu, uint64_t ticks)
+			    const struct resource_rates *rates, const struct record_origin *origin)
 {
 	struct resource_sum *sum = &entry->sums[class];
 	uint64_t weight = weight_of(stats, record, rates);
@@ -88,18 +89,17 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 		sum->max_depth = record->depth;
 	if (waited) {
 		sum->waited_count += weight;
-		timeline_add_wait(&stats->timelines, &entry->timeline, ticks, record->wait_time,
-				  record->hold_time, (double)weight);
+		timeline_add_wait(&stats->timelines, &entry->timeline, origin->ticks,
+				  record->wait_time, record->hold_time, (double)weight);
 	}
 	/* The hold is not known, for example because it began before the recording. */
 	if (!record->hold_time) {
 		sum->unknown_hold_count += weight;
 		stats->unknown_hold_count += weight;
 	}
-	if (stats->has_cpus &&
-	    (!cpu_sums_add(&sum->cpus, cpu, CPU_SUM_COUNT, (double)weight) ||
-	     (waited && !cpu_sums_add(&sum->cpus, cpu, CPU_SUM_WAIT,
-				      (double)record->wait_time * (double)weight))))
+	if ((stats->has_cpus || origin->observation != OBSERVATION_ON) &&
+	    !cpu_sums_add(&sum->cpus, origin, (double)weight,
+			  waited ? (double)record->wait_time * (double)weight : 0))
 		stats->no_memory = true;
 	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
 	    (record->hold_time && !histogram_add(&sum->hold, record->hold_time, weight)))
@@ -112,16 +112,15 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
  * @stats: sums to change
  * @record: record to add
  * @rates: parameters by which the record was sampled
- * @cpu: number of the CPU that wrote the record
- * @ticks: time of the record, session clock since the begin of the time lines
+ * @origin: where and when the record was written
  *
  * Return: number of last releases that the record stands for; 0 if it is not of a last release, or
  * was written only because the release left a waiter behind.
  */
 uint64_t resource_stats_add(struct resource_stats *stats,
 			    const struct resource_record *record,
-			    const struct resource_rates *rates, unsigned int cpu,
-			    uint64_t ticks)
+			    const struct resource_rates *rates,
+			    const struct record_origin *origin)
 {
 	struct resource_entry *entry;
 
@@ -136,10 +135,9 @@ uint64_t resource_stats_add(struct resource_stats *stats,
 	entry = find_resource(stats, record);
 	switch (record->action) {
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:
-		return add_release(stats, entry, RESOURCE_EXCLUSIVE, record, rates, cpu,
-				   ticks);
+		return add_release(stats, entry, RESOURCE_EXCLUSIVE, record, rates, origin);
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
-		return add_release(stats, entry, RESOURCE_SHARED, record, rates, cpu, ticks);
+		return add_release(stats, entry, RESOURCE_SHARED, record, rates, origin);
 	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
 		entry->sums[RESOURCE_EXCLUSIVE].excessive_waits++;
 		break;

@@ -22,7 +22,7 @@ struct resource_rates {
 	uint32_t known;
 	uint32_t release_rate;
 	uint32_t contention_rate;
-	uint32_t timeouts;
+	uint32_t timeout_rate;
 };
 
 enum resource_access {
@@ -102,8 +102,8 @@ struct resource_stats {
 
 uint64_t resource_stats_add(struct resource_stats *stats,
 			    const struct resource_record *record,
-			    const struct resource_rates *rates, unsigned int cpu,
-			    uint64_t ticks);
+			    const struct resource_rates *rates,
+			    const struct record_origin *origin);
 bool resource_stats_has_linux(const struct resource_stats *stats);
 void resource_stats_free(struct resource_stats *stats);
 

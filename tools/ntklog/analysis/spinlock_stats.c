@@ -54,10 +54,8 @@ static bool add_to_cpu(struct spinlock_sum *sum, const struct spinlock_pending *
 	const struct spinlock_record *record = &pending->record;
 	double weight = (double)pending->weight;
 
-	return cpu_sums_add(&sum->cpus, pending->cpu, CPU_SUM_COUNT, weight) &&
-	       (!record->spin_count ||
-		cpu_sums_add(&sum->cpus, pending->cpu, CPU_SUM_WAIT,
-			     (double)record->wait_time * weight));
+	return cpu_sums_add(&sum->cpus, &pending->origin, weight,
+			    record->spin_count ? (double)record->wait_time * weight : 0);
 }
 
 static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *pending)
@@ -141,11 +139,13 @@ static void add_pending_records(struct spinlock_stats *stats)
 
 		struct spinlock_sum *sum = pair ? &pair->sum : &stats->others;
 
-		if (!add_record(sum, pending) || (stats->has_cpus && !add_to_cpu(sum, pending)))
+		if (!add_record(sum, pending) ||
+		    ((stats->has_cpus || pending->origin.observation != OBSERVATION_ON) &&
+		     !add_to_cpu(sum, pending)))
 			stats->no_memory = true;
 		if (pair && record->spin_count && pending->weight)
 			timeline_add_wait(&stats->timelines, &pair->lock->timeline,
-					  pending->ticks, record->wait_time, pending->hold,
+					  pending->origin.ticks, record->wait_time, pending->hold,
 					  (double)pending->weight);
 	}
 	stats->pending_count = 0;
@@ -329,8 +329,8 @@ static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pendi
 	    spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED ||
 	    !step_rate_fits_loops(rates->acquire_rate))
 		return false;
-	if (!step_watch_add(&stats->step_watch, pending->cpu, record->lock * 31 + record->caller,
-			    &in_step))
+	if (!step_watch_add(&stats->step_watch, pending->origin.cpu,
+			    record->lock * 31 + record->caller, &in_step))
 		stats->no_memory = true;
 	return in_step;
 }
@@ -340,15 +340,14 @@ static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pendi
  * @stats: sums to change
  * @record: record to add
  * @rates: parameters by which the record was sampled; they must stay until spinlock_stats_finish()
- * @cpu: number of the CPU that wrote the record
- * @ticks: time of the record, session clock since the begin of the time lines
+ * @origin: where and when the record was written
  *
  * The sums of all pairs may be larger than the caches of a CPU. So the sums of a record are
  * prefetched, and the record is held back for a while.
  */
 void spinlock_stats_add(struct spinlock_stats *stats,
 			const struct spinlock_record *record,
-			const struct spinlock_rates *rates, unsigned int cpu, uint64_t ticks)
+			const struct spinlock_rates *rates, const struct record_origin *origin)
 {
 	struct spinlock_pair *pair = find_pair(stats, record);
 	struct spinlock_pending *pending = &stats->pending[stats->pending_count];
@@ -359,8 +358,7 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 		.pair = pair,
 		.hold = record->release_time - record->acquire_time,
 		.weight = spinlock_weight(rates, record),
-		.ticks = ticks,
-		.cpu = cpu,
+		.origin = *origin,
 	};
 	pending->in_step = is_in_step(stats, pending);
 	if ((int64_t)pending->hold < 0) {

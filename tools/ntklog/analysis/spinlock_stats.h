@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ntklog/group_mask.h>
+#include <ntklog/wmi_spinlock.h>
+
 #include "cpu_sums.h"
 #include "hash.h"
 #include "histogram.h"
@@ -22,6 +25,8 @@
 #define SPINLOCK_DEPTHS		8
 
 #define SPINLOCK_PAIRS_MAX	16384
+
+#define SPINLOCK_LINUX_GROUPS	(PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK)
 
 /*
  * Sampling parameters of spin locks.
@@ -118,7 +123,6 @@ struct spinlock_pair {
 
 /*
  * @pair: sums of the record's lock and caller; NULL: those of all others
- * @ticks: time of the record, session clock since the begin of the time lines
  * @in_step: the distance between samples may be a multiple of a loop's length, so that always the
  *	same acquisition of the loop is sampled
  */
@@ -128,8 +132,7 @@ struct spinlock_pending {
 	struct spinlock_pair *pair;
 	uint64_t hold;
 	uint64_t weight;
-	uint64_t ticks;
-	unsigned int cpu;
+	struct record_origin origin;
 	bool in_step;
 };
 
@@ -164,12 +167,30 @@ struct spinlock_stats {
 	struct spinlock_pair *cache[1 << SPINLOCK_CACHE_BITS];
 };
 
+/**
+ * spinlock_groups() - find the event groups of spin locks
+ * @modes: modes of the acquisitions, as bits
+ * @has_linux: Linux' locks were recorded
+ *
+ * Only NT's locks are ordinary or converted. Linux' locks are queued, shared or exclusive; where
+ * they were recorded, such a lock of NT counts as one of them.
+ *
+ * Return: event groups, PERF_*.
+ */
+static inline uint32_t spinlock_groups(uint64_t modes, bool has_linux)
+{
+	const uint64_t nt_modes = UINT64_C(1) << WMI_SPINLOCK_ORDINARY |
+				  UINT64_C(1) << WMI_SPINLOCK_EXECUTIVE_CONVERTED;
+
+	return !(modes & nt_modes) && has_linux ? SPINLOCK_LINUX_GROUPS : PERF_SPINLOCK;
+}
+
 uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_record *record);
 uint64_t spinlock_weight(const struct spinlock_rates *rates,
 			 const struct spinlock_record *record);
 void spinlock_stats_add(struct spinlock_stats *stats,
 			const struct spinlock_record *record,
-			const struct spinlock_rates *rates, unsigned int cpu, uint64_t ticks);
+			const struct spinlock_rates *rates, const struct record_origin *origin);
 void spinlock_stats_finish(struct spinlock_stats *stats);
 void spinlock_stats_free(struct spinlock_stats *stats);
 

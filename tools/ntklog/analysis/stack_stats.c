@@ -56,7 +56,7 @@ static struct stack_entry *find_stack(struct stack_stats *stats, const struct st
 
 	wanted.key.class = stats->by_lock ? key->class : 0;
 	wanted.key.is_sleeping = stats->by_lock ? key->is_sleeping : 0;
-	wanted.key.thread_id = stats->by_task ? key->thread_id : 0;
+	wanted.key.by = stats->has_by ? key->by : 0;
 	memcpy(wanted.key.addresses, addresses, size);
 	HASH_FIND(hh, stats->stacks, &wanted, key_size, entry);
 	if (entry || HASH_COUNT(stats->stacks) >= STACK_STATS_MAX ||
@@ -88,7 +88,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)
 {
 	const struct stack_stats_key key = {
-		record->class, record->is_sleeping, record->thread_id
+		record->class, record->is_sleeping, record->by
 	};
 	const uint64_t *addresses = &record->caller;
 	size_t count = 1;
@@ -102,9 +102,9 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		count = stack->count;
 	} else if (stats->by_lock) {
 		count = record->caller ? 1 : 0;
+	} else if (stack) {
+		count = 0;
 	} else {
-		if (stack)
-			add_record(&stats->without, record);
 		return;
 	}
 	entry = find_stack(stats, &key, addresses, count);

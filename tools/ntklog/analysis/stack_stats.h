@@ -53,7 +53,7 @@ struct stack_sum {
  * @is_sample: not all acquisitions have a record, because a sample rate is above 1
  * @is_wait_only: the record has a wait and no hold
  * @class: key of the lock's class; used only if stacks are told apart by lock
- * @thread_id: the task; used only if stacks are told apart by task
+ * @by: the task, or the number of the attribute of --by; used only if @has_by
  * @caller: address of the caller, which is the stack of a record without one if stacks are told
  *	apart by lock; 0: not recorded
  */
@@ -68,15 +68,15 @@ struct stack_record {
 	uint64_t hold;
 	uint64_t class;
 	bool is_sleeping;
-	uint32_t thread_id;
+	uint32_t by;
 	uint64_t caller;
 };
 
-/* @class and @thread_id are 0 if stacks are not told apart by them. */
+/* @class and @by are 0 if stacks are not told apart by them. */
 struct stack_stats_key {
 	uint64_t class;
 	uint64_t is_sleeping;
-	uint64_t thread_id;
+	uint64_t by;
 	uint64_t addresses[];
 };
 
@@ -90,17 +90,16 @@ struct stack_entry {
 /*
  * Sums of the records of a file, by stack; all zero: empty.
  * @by_lock: set by the caller: stacks of different classes of locks are told apart
- * @by_task: set by the caller: stacks of different tasks are told apart
+ * @has_by: set by the caller: stacks are told apart by stack_record::by
+ * @stacks: table; a stack without addresses was lost, or is not known
  * @others: sums of records whose stack the full table, or missing memory, keeps out of @stacks
- * @without: sums of records whose stack was lost or is not known; unused if @by_lock
  */
 struct stack_stats {
 	bool by_lock;
-	bool by_task;
+	bool has_by;
 	struct stack_entry *stacks;
 	size_t address_count;
 	struct stack_sum others;
-	struct stack_sum without;
 	struct stacks_counts counts;
 	bool has_any;
 	bool no_memory;

@@ -17,11 +17,12 @@ static int compare_names(const void *a, const void *b)
 }
 
 /**
- * slab_names_read() - read the names of merged caches
+ * slab_names_read() - read the names of the caches that can be merged
  * @names: set to the names; old names are freed
  * @directory: directory of the caches, /sys/kernel/slab
  *
- * A cache of one name is a directory there. Merged caches are links to one directory.
+ * A cache that cannot be merged is a directory there. The names of any other cache are links to its
+ * directory.
  */
 void slab_names_read(struct slab_names *names, const char *directory)
 {
@@ -59,12 +60,12 @@ void slab_names_read(struct slab_names *names, const char *directory)
 }
 
 /**
- * slab_names_find() - find all names of a merged cache
- * @names: names of all merged caches
+ * slab_names_find() - find all names of a cache
+ * @names: from slab_names_read()
  * @name: one of the names of the cache
  * @first: set to the first name; the others follow it
  *
- * Return: number of names, or 0 if the cache is not merged.
+ * Return: number of names, more than 1 if caches were merged; 0 if the cache cannot be merged.
  */
 size_t slab_names_find(const struct slab_names *names, const char *name,
 		       const struct slab_name **first)

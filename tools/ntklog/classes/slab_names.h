@@ -2,14 +2,14 @@
 #ifndef _NTKLOG_SLAB_NAMES_H
 #define _NTKLOG_SLAB_NAMES_H
 
-/* Names of slab caches that the kernel has merged into one: /sys/kernel/slab has all of them. */
+/* Names of slab caches that the kernel can merge into one: /sys/kernel/slab has all of them. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * A name of a merged cache.
+ * A name of a cache that can be merged.
  * @cache: target of the link of this name, which all names of the cache share
  */
 struct slab_name {

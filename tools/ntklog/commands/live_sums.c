@@ -114,7 +114,7 @@ int live_sums_take_rates(struct live_sums *sums)
 		.known = 1,
 		.release_rate = values[0],
 		.contention_rate = values[1],
-		.timeouts = values[2],
+		.timeout_rate = values[2],
 	};
 	return 0;
 }

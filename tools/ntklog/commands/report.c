@@ -2,22 +2,19 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer.h"
 #include "command.h"
-#include "flame.h"
 #include "macros.h"
 #include "message.h"
 #include "report_distribution.h"
 #include "report_longest.h"
 #include "report_many.h"
+#include "report_options.h"
 #include "report_periods.h"
-#include "table_argp.h"
-#include "trace_argp.h"
 
 enum {
 	OPTION_HTML = 0x100,
@@ -36,157 +33,16 @@ enum {
 #define PAGE_ROWS		200
 #define PAGE_ROWS_VISIBLE	10
 
-/*
- * @result: stream that gets the tables of one of many files; NULL: the tables are printed
- * @by_address: each lock has a row of its own, not each class
- * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
- * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
- * @folded: the value that the stacks are weighted with
- */
-struct options {
-	struct trace_options trace;
-	struct file_list files;
-	FILE *result;
-	struct table_options table;
-	const char *html;
-	bool by_address;
-	enum charge_by by;
-	bool joins_locks;
-	unsigned int tables;
-	const char *columns;
-	const char *sort;
-	bool is_folded;
-	enum flame_kind folded;
-	bool is_ndjson;
-};
-
-/* These tables are printed on request only: the answer names the greatest waiters and waits. */
-static const unsigned int tables_on_request = 1u << REPORT_WAITERS | 1u << REPORT_LONGEST;
-
-/* The tables that --by changes: the others do not have waiters and holders. */
-static const unsigned int tables_by_attribute = 1u << REPORT_BLOCKERS | 1u << REPORT_WAITERS;
-
-#define ALL_TABLES	(REPORT_ALL_TABLES & ~tables_on_request)
-
-#define COLUMN_NAME_SIZE	64
-
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
-static bool has_hosts(const struct options *options)
-{
-	return options->files.path_count > 1 || options->is_ndjson;
-}
-
-static unsigned int tables_with_listed_columns(unsigned int tables)
-{
-	return tables && tables != ALL_TABLES ? tables : UINT_MAX;
-}
-
-static bool column_is_named(const char *columns, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (; *columns; columns += strcspn(columns, ","), columns += *columns == ',')
-		if (!strncmp(columns, name, length) && (columns[length] == ',' || !columns[length]))
-			return true;
-	return false;
-}
-
-/*
- * Show the column @name in the wanted tables that have one. Without --table, a table begins with
- * its first column: a row of --columns lock,wait_total would not tell its caller.
- */
-static bool show_column(struct report *report, const struct options *options,
-			const char *name)
-{
-	bool found = false;
-	size_t first, i, j;
-
-	for (i = 0; i < REPORT_TABLES; i++) {
-		struct table *table = &report->tables[i];
-		int column = table_find_column(table, name);
-
-		if (!(options->tables & 1 << i) || column < 0)
-			continue;
-		/* The first column of a report with hosts is the host. NDJSON always has it. */
-		first = options->tables == ALL_TABLES && !table->shown_count ?
-			1 + has_hosts(options) : options->is_ndjson;
-		for (j = 0; j < first; j++)
-			if (!column_is_named(options->columns, table->columns[j].name))
-				table_show_last(table, j);
-		table_show_last(table, column);
-		found = true;
-	}
-	return found;
-}
-
-static int choose_columns(struct report *report, const struct options *options)
-{
-	const char *columns = options->columns;
-	char name[COLUMN_NAME_SIZE];
-	size_t i, j, length;
-	bool all;
-
-	/* JSON, NDJSON and CSV have all columns, unless the user names some. */
-	all = columns ?
-		      !strcmp(columns, "all") :
-		      options->table.prints_json || options->table.prints_csv || options->is_ndjson;
-	if (!columns && !all)
-		return 0;
-	for (i = 0; i < REPORT_TABLES; i++) {
-		report->tables[i].shown_count = 0;
-		for (j = 0; all && j < report->tables[i].column_count; j++)
-			table_show_last(&report->tables[i], j);
-	}
-	for (; !all; columns += length + 1) {
-		length = strcspn(columns, ",");
-		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
-		if (!show_column(report, options, name)) {
-			message("no table has a column \"%s\"; these are the columns:", name);
-			report_print_columns(tables_with_listed_columns(options->tables), stderr);
-			return -1;
-		}
-		if (!columns[length])
-			break;
-	}
-	return 0;
-}
-
-/* Choose the column to sort a table by. Returns true if the table has the column of --sort. */
-static bool choose_order(struct table *table, const struct options *options)
-{
-	int column = options->sort ? table_find_column(table, options->sort) : -1;
-
-	if (column >= 0)
-		table->sort_column = column;
-	return column >= 0;
-}
-
-static int sort_tables(struct report *report, const struct options *options)
-{
-	bool found = !options->sort;
-	size_t i;
-
-	for (i = 0; i < REPORT_TABLES; i++) {
-		if (choose_order(&report->tables[i], options))
-			found |= !!(options->tables & 1 << i);
-		table_sort(&report->tables[i]);
-	}
-	if (!found) {
-		message("no table has a column \"%s\"; these are the columns:", options->sort);
-		report_print_columns(tables_with_listed_columns(options->tables), stderr);
-	}
-	return found ? 0 : -1;
-}
-
 /* A report of everything begins with the answer. */
-static bool has_answer(const struct options *options)
+static bool has_answer(const struct report_options *options)
 {
-	return options->tables == ALL_TABLES && options->files.path_count == 1;
+	return options->tables == REPORT_USUAL_TABLES && options->files.path_count == 1;
 }
 
 static void print_table(const struct report *report, struct table *table,
-			const struct options *options)
+			const struct report_options *options)
 {
 	if (options->table.prints_csv) {
 		table_print_csv(table, stdout, options->table.rows_max);
@@ -206,7 +62,7 @@ static void print_table(const struct report *report, struct table *table,
 }
 
 /* Print what a report of one lock has beside the tables. */
-static void print_lock(const struct report *report, const struct options *options)
+static void print_lock(const struct report *report, const struct report_options *options)
 {
 	report_print_distributions(report, stdout);
 	if (!report->analysis->charges.total.wait_ticks)
@@ -217,7 +73,7 @@ static void print_lock(const struct report *report, const struct options *option
 	report_print_longest(report, stdout, options->table.rows_max);
 }
 
-static void print_tables(struct report *report, const struct options *options,
+static void print_tables(struct report *report, const struct report_options *options,
 			 const struct report_host *hosts)
 {
 	size_t count = options->files.path_count, top = options->table.rows_max, i;
@@ -253,7 +109,7 @@ static void print_tables(struct report *report, const struct options *options,
 			continue;
 		if (table_has_cells(&report->tables[i]))
 			print_table(report, &report->tables[i], options);
-		else if (options->tables != ALL_TABLES && !options->table.prints_csv &&
+		else if (options->tables != REPORT_USUAL_TABLES && !options->table.prints_csv &&
 			 !report->tables[i].row_count)
 			report_print_empty(i, options->table.lock ||
 					   !selection_includes_all(&options->trace.selection),
@@ -276,29 +132,29 @@ static int print_folded(const struct report *report, enum flame_kind what)
 }
 
 /* The page of everything has the tables that text does not show unless they are named, too. */
-static int print_page(const struct report *report, const struct options *options)
+static int print_page(const struct report *report, const struct report_options *options)
 {
 	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
 	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
 
 	return report_print_page(report, options->html, top, all,
-				 options->tables == ALL_TABLES ? REPORT_ALL_TABLES :
+				 options->tables == REPORT_USUAL_TABLES ? REPORT_ALL_TABLES :
 				 options->tables) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
 /* Write the rows of one of many files. The first rows of all files are among those of each. */
-static void write_rows(struct report *report, const struct options *options)
+static void write_rows(struct report *report, const struct report_options *options)
 {
 	size_t i;
 
 	for (i = 0; i < REPORT_TABLES; i++) {
-		choose_order(&report->tables[i], options);
+		report_choose_order(&report->tables[i], options);
 		table_keep_top_rows(&report->tables[i], options->table.rows_max);
 	}
 	report_write_tables(report, options->tables, options->result);
 }
 
-static int show_report(struct report *report, const struct options *options)
+static int show_report(struct report *report, const struct report_options *options)
 {
 	int status = NTKLOG_OK;
 
@@ -307,7 +163,7 @@ static int show_report(struct report *report, const struct options *options)
 	report_make_tables(report);
 	if (options->result) {
 		write_rows(report, options);
-	} else if (choose_columns(report, options) || sort_tables(report, options)) {
+	} else if (report_choose_columns(report, options) || report_sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
 		status = print_page(report, options);
@@ -325,7 +181,7 @@ static int show_report(struct report *report, const struct options *options)
 }
 
 /* Name the options of record that record what the user has asked for. */
-static void report_not_recorded(const struct report *report, const struct options *options)
+static void report_not_recorded(const struct report *report, const struct report_options *options)
 {
 	const struct analysis *analysis = report->analysis;
 	const char *path = report->file->path;
@@ -352,7 +208,7 @@ static void report_not_recorded(const struct report *report, const struct option
 			path);
 }
 
-static int report_file(struct options *options)
+static int report_file(struct report_options *options)
 {
 	static struct analysis analysis;
 	struct names *names;
@@ -368,9 +224,11 @@ static int report_file(struct options *options)
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
 	analysis.by_address = options->by_address;
-	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | tables_on_request);
+	analysis.charges_waits = options->tables &
+				 (1 << REPORT_BLOCKERS | REPORT_TABLES_ON_REQUEST);
 	analysis.wanted_lock.name = options->table.lock;
 	analysis.charge_by = options->by;
+	analysis.is_split = options->has_by;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
 	analysis.has_lock_stacks = options->html && analysis.charges_waits;
 	if (is_open) {
@@ -378,6 +236,7 @@ static int report_file(struct options *options)
 			.file = file, .analysis = &analysis, .names = names,
 			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
 			.joins_locks_of_waiter = options->joins_locks,
+			.by = options->has_by ? charge_by_names[options->by] : NULL,
 		};
 
 		analysis_read(&analysis, file);
@@ -409,27 +268,27 @@ static int report_file(struct options *options)
 
 static int sum_up_file(void *argument, const char *path, FILE *result)
 {
-	struct options *options = argument;
+	struct report_options *options = argument;
 
 	options->trace.path = path;
 	options->result = result;
 	return report_file(options);
 }
 
-static int report_files(struct options *options)
+static int report_files(struct report_options *options)
 {
 	struct report_many many = {
-		.files = &options->files,
-		.tables = options->tables,
+		.files = &options->files, .tables = options->tables,
 		.rows_max = options->table.rows_max,
-		.sum_up_file = sum_up_file,
-		.argument = options,
+		.sum_up_file = sum_up_file, .argument = options,
+		.report.by = options->has_by ? charge_by_names[options->by] : NULL,
 	};
 	int status = NTKLOG_FAILED;
 
 	if (!report_many_open(&many))
 		goto close;
-	if (choose_columns(&many.report, options) || sort_tables(&many.report, options)) {
+	if (report_choose_columns(&many.report, options) ||
+	    report_sort_tables(&many.report, options)) {
 		status = NTKLOG_USAGE;
 		goto close;
 	}
@@ -441,7 +300,7 @@ static int report_files(struct options *options)
 		goto close;
 	}
 	/* report_many_read() may have shown the column "kind", which the user has not chosen. */
-	choose_columns(&many.report, options);
+	report_choose_columns(&many.report, options);
 	print_tables(&many.report, options, many.hosts);
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
@@ -450,9 +309,23 @@ close:
 	return status;
 }
 
+/* Refuse --by if it cannot split one of the tables that the user has named. */
+static void refuse_by(const struct report_options *options, const struct argp_state *state)
+{
+	size_t i;
+
+	for (i = 0; options->has_by && i < REPORT_TABLES; i++) {
+		const char *reason = report_refuses_by(i, options->by);
+
+		if (options->tables & 1 << i && reason)
+			argp_error(state, "--by %s: it cannot split the table %s: %s",
+				   charge_by_names[options->by], report_table_name(i), reason);
+	}
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-	struct options *options = state->input;
+	struct report_options *options = state->input;
 	size_t i;
 
 	switch (key) {
@@ -482,7 +355,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_COLUMNS:
 		if (!strcmp(argument, "help")) {
-			report_print_column_help(tables_with_listed_columns(options->tables),
+			report_print_column_help(report_tables_with_columns(options->tables),
 						 stdout);
 			exit(finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK);
 		}
@@ -498,6 +371,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->by = charge_find_by(argument);
 		if (options->by == CHARGE_BYS)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
+		options->has_by = true;
 		return 0;
 	case OPTION_ALL_LOCKS:
 		options->joins_locks = true;
@@ -514,13 +388,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		    options->is_folded + options->is_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
-		if (options->by && options->tables & ~tables_by_attribute)
-			argp_error(state,
-				   "--by: of the tables it changes only blockers and waiters: leave --by or the other tables out");
+		refuse_by(options, state);
 		if (options->joins_locks && !(options->tables & 1 << REPORT_WAITERS))
 			argp_error(state, "--all-locks: it changes the table waiters: add --table waiters");
 		if (!options->tables)
-			options->tables = ALL_TABLES;
+			options->tables = REPORT_USUAL_TABLES;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -549,7 +421,7 @@ static const struct argp_option report_options[] = {
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
 	{ "by", OPTION_BY, "caller|function|task|stack|thread|process|cgroup|cpu|irql", 0,
-	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
+	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given. Each row of the other tables is split by it, in the column by",
 	  0 },
 	{ "all-locks", OPTION_ALL_LOCKS, NULL, 0,
 	  "In the table waiters, give each waiter one row: the sum of its waits for all locks", 0 },
@@ -577,7 +449,7 @@ static const struct argp report_argp = {
 	       "\"+-23%\" is the standard error of an estimate, where it is above 10 percent;\n"
 	       "\"+-?\" means that no record tells how large the error is. See ntklog(1).\n"
 	       "Waits are those of contended acquisitions. Percentiles are within 3 percent.\n"
-	       "\"Longest chain\" is of locks that sleep: waits for spin locks have no chains. Of a\n"
+	       "\"Longest chain\" is of locks that sleep, or of spin locks. Of a\n"
 	       "blocked holder the answer has one function, not a stack.\n"
 	       "The file \"-\" is the standard input. A directory stands for its files *.etl.\n"
 	       "With many files, such as those of many machines, each row has the host, which\n"
@@ -593,11 +465,11 @@ static const struct argp report_argp = {
  */
 int command_report(int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct report_options options = { 0 };
 	int status;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-	status = has_hosts(&options) ? report_files(&options) : report_file(&options);
+	status = report_has_hosts(&options) ? report_files(&options) : report_file(&options);
 	filter_free(options.trace.selection.filter);
 	file_list_free(&options.files);
 	return status;

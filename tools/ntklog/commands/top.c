@@ -299,7 +299,7 @@ static const struct argp_option top_options[] = {
 	{ "rows", 'n', "COUNT", 0, "Rows of each table (as many as fit)", 0 },
 	{ "once", OPTION_ONCE, NULL, 0, "Print one interval, and end", 0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
-	{ "by", OPTION_BY, "PROPERTY", 0,
+	{ "by", OPTION_BY, "ATTRIBUTE", 0,
 	  "Show the tasks that waited and those that held the lock meanwhile, by caller, function, task, stack, thread, process, cgroup, cpu or irql",
 	  0 },
 	{ "json", OPTION_JSON, NULL, 0, "Print a JSON object for each interval, on a line", 0 },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include <ntklog/group_mask.h>
 #include <ntklog/wmi_resource.h>
 
 #include "resource_kind.h"
@@ -30,6 +31,27 @@ enum resource_kind resource_kind_find(uint32_t action)
 		if (resource_kinds[kind].value == (action & WMI_RESOURCE_ACTION_CLASS))
 			break;
 	return kind;
+}
+
+/**
+ * resource_kind_group() - find the event group of a kind of lock
+ * @kind: the kind
+ *
+ * Return: the group, PERF_*; 0 of RESOURCE_KINDS.
+ */
+uint32_t resource_kind_group(enum resource_kind kind)
+{
+	static const uint32_t groups[RESOURCE_KINDS] = {
+		[RESOURCE_KIND_NT] = PERF_SYNC_OBJECTS,
+		[RESOURCE_KIND_LINUX_MUTEX] = PERF_LINUX_MUTEX,
+		[RESOURCE_KIND_LINUX_RWSEM] = PERF_LINUX_RWSEM,
+		[RESOURCE_KIND_LINUX_SEMAPHORE] = PERF_LINUX_SEMAPHORE,
+		[RESOURCE_KIND_LINUX_RT_MUTEX] = PERF_LINUX_RT_MUTEX,
+		[RESOURCE_KIND_LINUX_PERCPU_RWSEM] = PERF_LINUX_PERCPU_RWSEM,
+		[RESOURCE_KIND_LINUX_WW_MUTEX] = PERF_LINUX_WW_MUTEX,
+	};
+
+	return kind < RESOURCE_KINDS ? groups[kind] : 0;
 }
 
 /**

@@ -21,6 +21,7 @@ enum resource_kind {
 extern const struct event_symbol resource_kinds[RESOURCE_KINDS];
 
 enum resource_kind resource_kind_find(uint32_t action);
+uint32_t resource_kind_group(enum resource_kind kind);
 bool resource_is_blocker(uint32_t action);
 uint32_t resource_nt_action(uint32_t action);
 

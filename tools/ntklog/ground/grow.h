@@ -6,7 +6,7 @@
 #include <string.h>
 
 /**
- * grown() - reserve memory for one more element
+ * grow_by_one() - reserve memory for one more element
  * @array: array that only this function has grown, or NULL for a new one
  * @count: number of elements in @array
  * @size: bytes of an element

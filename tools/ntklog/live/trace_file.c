@@ -314,7 +314,7 @@ int trace_file_rename(struct trace_file *trace, const char *path)
 		message("%s: no memory for its names", path);
 		return -1;
 	}
-	/* The file that is replaced is empty and locked: no other recording can begin to use it. */
+	/* Until rename() replaces it, an empty, locked file keeps other recordings from @path. */
 	fd = create_file(path);
 	if (fd < 0) {
 		free(names);

@@ -25,7 +25,7 @@
 /* Number of locks of the longest chain that the answer shows. */
 #define CHAIN_LINKS	3
 
-/* Number of locks for which smaller parts, the chain, and reasons give up their lines. */
+/* Number of locks that come before smaller parts, the chain, and reasons. */
 #define LOCKS_RESERVED	3
 
 /* Lines about a lock without those about the reasons. */
@@ -87,7 +87,7 @@ static void find_largest_rows(const struct charge_sums *sums, const struct charg
 }
 
 static void append_names(const struct answer *answer, const struct charge_class *class,
-			 enum charge_row_kind kind, char *text, size_t size, size_t reserved)
+			 enum charge_row_kind kind, char *text, size_t size, size_t suffix_length)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
 	const struct charge_row *rows[NAMES_MAX];
@@ -102,7 +102,7 @@ static void append_names(const struct answer *answer, const struct charge_class 
 			 rows[i]->key.first->text,
 			 100 * answer_share(rows[i]->ticks, all));
 		if (i && (answer_share(rows[i]->ticks, all) < SHARE_MIN ||
-			  strlen(text) + strlen(name) + reserved > ANSWER_COLUMNS))
+			  strlen(text) + strlen(name) + suffix_length > ANSWER_COLUMNS))
 			break;
 		answer_append(text, size, "%s", name);
 	}
@@ -350,8 +350,9 @@ static void add_longest_chain(struct answer *answer)
 		else
 			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "which waits for %s", lock);
 		if (link->has_holder)
-			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s",
-				 answer_format_task(report, link->thread_id, task, sizeof(task)));
+			snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "held by %s%s",
+				 answer_format_task(report, link->thread_id, task, sizeof(task)),
+				 report_link_context(link));
 	}
 	if (chain->link_count > CHAIN_LINKS)
 		snprintf(phrases[count++], ANSWER_PHRASE_SIZE, "and %zu more locks (--json)",
@@ -372,7 +373,7 @@ static void add_lines_for_no_waits(struct answer *answer)
 				blockers);
 }
 
-/* The parts of an answer whose lines have to be chosen. */
+/* The parts of an answer whose lines are chosen: @parts is 0 before. */
 struct choice {
 	size_t parts;
 	struct answer chain;
@@ -380,50 +381,45 @@ struct choice {
 	size_t lock_count;
 };
 
-static size_t count_lines(const struct choice *choice, size_t locks)
+/* Take @lines of the room, if it has as many. */
+static bool take(size_t *room, size_t lines)
 {
-	size_t lines = choice->parts + choice->chain.line_count, i;
+	bool fits = lines <= *room;
 
-	for (i = 0; i < locks; i++)
-		lines += choice->locks[i].line_count;
-	return lines;
+	*room -= fits ? lines : 0;
+	return fits;
 }
 
-static void leave_out_reasons(struct answer *lock)
+/* Take room for lines one by one, until @chosen is @wanted. */
+static void take_up_to(size_t *room, size_t *chosen, size_t wanted)
 {
-	if (lock->line_count > LOCK_LINES)
-		lock->line_count = LOCK_LINES;
+	while (*chosen < wanted && take(room, 1))
+		++*chosen;
 }
 
-/* Choose the parts and locks that fit into @room lines, and shorten what is about them. */
+/* Choose the lines that fit into @room, the most important ones first. */
 static void choose_lines(struct choice *choice, const struct charge_sum *total, size_t room)
 {
-	size_t small_parts = count_parts(total, SHARE_MIN), locks = choice->lock_count, i;
-	size_t whole[LOCKS_MAX];
+	size_t reserved = choice->lock_count < LOCKS_RESERVED ? choice->lock_count : LOCKS_RESERVED;
+	size_t whole[LOCKS_RESERVED], locks = 0, i;
 
-	for (i = 0; i < locks; i++)
-		whole[i] = choice->locks[i].line_count;
-	if (locks > LOCKS_RESERVED)
-		locks = LOCKS_RESERVED;
-	choice->parts = count_parts(total, PART_MIN);
-	for (i = locks; i-- > 1 && count_lines(choice, locks) > room;)
-		leave_out_reasons(&choice->locks[i]);
-	if (count_lines(choice, locks) > room)
+	take_up_to(&room, &choice->parts, 1);
+	for (; locks < reserved && take(&room, LOCK_LINES); locks++) {
+		whole[locks] = choice->locks[locks].line_count;
+		choice->locks[locks].line_count = LOCK_LINES;
+	}
+	take_up_to(&room, &choice->parts, count_parts(total, PART_MIN));
+	if (locks)
+		take_up_to(&room, &choice->locks[0].line_count, whole[0]);
+	if (!take(&room, choice->chain.line_count))
 		choice->chain.line_count = 0;
-	if (locks && count_lines(choice, locks) > room)
-		leave_out_reasons(&choice->locks[0]);
-	while (choice->parts > 1 && count_lines(choice, locks) > room)
-		choice->parts--;
-	while (locks && count_lines(choice, locks) > room)
-		locks--;
-	for (i = 0; i < locks; i++)
-		if (count_lines(choice, locks) - choice->locks[i].line_count + whole[i] <= room)
-			choice->locks[i].line_count = whole[i];
-	while (locks < choice->lock_count && count_lines(choice, locks + 1) <= room)
+	for (i = 1; i < locks; i++)
+		take_up_to(&room, &choice->locks[i].line_count, whole[i]);
+	while (locks >= reserved && locks < choice->lock_count &&
+	       take(&room, choice->locks[locks].line_count))
 		locks++;
+	take_up_to(&room, &choice->parts, count_parts(total, SHARE_MIN));
 	choice->lock_count = locks;
-	while (choice->parts < small_parts && count_lines(choice, locks) < room)
-		choice->parts++;
 }
 
 static void make_answer(struct answer *answer)
@@ -521,14 +517,14 @@ static json_t *chain_json(const struct report *report, const struct longest_chai
 	const char *name = names_find_thread_name(report->names, chain->thread_id);
 
 	return json_pack("{s:f, s:f, s:I, s:s, s:o}", "at",
-			 etl_seconds(report->file, chain->from), "for",
+			 etl_seconds(report->file, chain->from), "for_ns",
 			 report_ticks_ns(report, (double)chain->ticks), "thread",
 			 (json_int_t)chain->thread_id, "task", name ? name : "", "waited_for",
 			 report_links_json(report, chain->links, chain->link_count));
 }
 
 /**
- * answer_json() - make the answer as a JSON object; times are nanoseconds
+ * answer_json() - make the answer as a JSON object
  * @report: report with its file, analysis, names and seconds; the analysis has charged the waits
  *
  * Return: the object, or NULL without memory.
@@ -548,22 +544,24 @@ json_t *answer_json(const struct report *report)
 		names_format_address(report->names, sorted[i]->key.class, name, sizeof(name));
 		json_array_append_new(locks,
 				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:o}", "lock", name,
-						"waits", (json_int_t)sum->wait_count, "wait_total",
-						(double)sum->wait_ticks * ns, "wait_max",
-						(double)sum->longest_wait * ns, "wait_max_at",
+						"waits", (json_int_t)sum->wait_count,
+						"wait_total_ns", (double)sum->wait_ticks * ns,
+						"wait_max_ns", (double)sum->longest_wait * ns,
+						"wait_max_at",
 						etl_seconds(report->file, sum->longest_wait_begin),
-						"interrupted", (double)sum->interrupted_ticks * ns,
-						"parts", parts_json(report, sum)));
+						"interrupted_ns",
+						(double)sum->interrupted_ticks * ns,
+						"parts_ns", parts_json(report, sum)));
 	}
 	free(sorted);
 	answer = json_pack("{s:I, s:f, s:b, s:f, s:f, s:o, s:o, s:o, s:o, s:o}", "waits",
-			   (json_int_t)sums->total.wait_count, "wait_total",
-			   (double)sums->total.wait_ticks * ns, "context_switches",
-			   sums->has_switches, "undivided",
-			   (double)sums->total.unknown_state_ticks * ns, "interrupted",
-			   (double)sums->total.interrupted_ticks * ns, "parts",
-			   parts_json(report, &sums->total), "locks", locks, "open_holds",
-			   answer_open_holds_json(report), "deadlocks",
+			   (json_int_t)sums->total.wait_count, "wait_total_ns",
+			   (double)sums->total.wait_ticks * ns,
+			   "context_switches", sums->has_switches,
+			   "undivided_ns", (double)sums->total.unknown_state_ticks * ns,
+			   "interrupted_ns", (double)sums->total.interrupted_ticks * ns,
+			   "parts_ns", parts_json(report, &sums->total), "locks", locks,
+			   "open_holds", answer_open_holds_json(report), "deadlocks",
 			   answer_deadlocks_json(report), "longest_waits",
 			   report_longest_json(report));
 	if (answer && sums->longest_waits && sums->longest_waits->chain.link_count)

@@ -48,7 +48,7 @@ static void add_hint_for_estimates(struct answer *answer)
 				spinlock->spin_threshold, spinlock->acquire_rate);
 	else
 		answer_add_line(answer, "%s resource %" PRIu32 " 1 %" PRIu32, text,
-				resource->release_rate, resource->timeouts);
+				resource->release_rate, resource->timeout_rate);
 }
 
 /**

@@ -7,6 +7,7 @@
 
 #include "flame.h"
 #include "report_rows.h"
+#include "text.h"
 
 static struct flame *find_callee(struct flame *caller, const char *name)
 {
@@ -35,39 +36,59 @@ static void add_sum(struct flame *flame, const double ns[FLAME_KINDS], uint64_t 
 	flame->sample_count += samples;
 }
 
-/* Add a stack of @count addresses; of none: of the one name @instead. */
-static bool add_stack(struct flame *root, const struct report *report, const uint64_t *addresses,
-		      size_t count, const char *instead, const struct stack_sum *sum)
+/* Add a sum to the callee @name. Returns the callee, or NULL without memory. */
+static struct flame *enter(struct flame *flame, char *name, const double ns[FLAME_KINDS],
+			   uint64_t samples)
+{
+	char *at;
+
+	/* ";" separates the functions of folded stacks. */
+	while ((at = strchr(name, ';')))
+		*at = ':';
+	flame = find_callee(flame, name);
+	if (flame)
+		add_sum(flame, ns, samples);
+	return flame;
+}
+
+/*
+ * Add a stack: the functions of @entry, below the attribute of --by, if that splits the stacks.
+ * @entry is NULL for the stacks that have no entry.
+ */
+static bool add_stack(struct flame *root, const struct report *report,
+		      const struct stack_entry *entry, const char *by, const struct stack_sum *sum)
 {
 	const double ns[FLAME_KINDS] = {
 		[FLAME_WAIT] = etl_cycles_ns(report->file, sum->wait_sum),
 		[FLAME_HOLD] = etl_cycles_ns(report->file, sum->hold_sum),
 		[FLAME_CHARGED] = report_ticks_ns(report, sum->charged_ticks),
 	};
+	size_t count = entry ? entry->address_count : 0;
 	struct flame *flame = root;
-	char name[NAME_SIZE], *at;
+	char name[NAME_SIZE];
 	unsigned int i;
 
 	if (!sum->record_count && sum->charged_ticks <= 0)
 		return true;
 	add_sum(flame, ns, sum->record_count);
-	do {
-		if (!count)
-			snprintf(name, sizeof(name), "%s", instead);
-		else
-			names_format_function(report->names, addresses[--count], name,
-					      sizeof(name));
-		/* ";" separates the functions of folded stacks. */
-		while ((at = strchr(name, ';')))
-			*at = ':';
-		flame = find_callee(flame, name);
-		if (!flame)
-			return false;
-		add_sum(flame, ns, sum->record_count);
-	} while (count);
-	for (i = 0; i < FLAME_KINDS; i++)
+	if (by) {
+		snprintf(name, sizeof(name), "%s", by);
+		/* snprintf() may have cut the label within a character. */
+		text_clean(name);
+		flame = enter(flame, name, ns, sum->record_count);
+	}
+	if (!count && flame) {
+		snprintf(name, sizeof(name), entry ? "(no stack)" : "(other stacks)");
+		flame = enter(flame, name, ns, sum->record_count);
+	}
+	while (count && flame) {
+		names_format_function(report->names, entry->key.addresses[--count], name,
+				      sizeof(name));
+		flame = enter(flame, name, ns, sum->record_count);
+	}
+	for (i = 0; flame && i < FLAME_KINDS; i++)
 		flame->own_ns[i] += ns[i];
-	return true;
+	return flame;
 }
 
 static int compare_names(const struct flame *a, const struct flame *b)
@@ -76,13 +97,13 @@ static int compare_names(const struct flame *a, const struct flame *b)
 }
 
 /* Sort by names: the order of a hash table may differ between runs of the program. */
-static void sort_by_name(struct flame *flame)
+static void sort_callees(struct flame *flame)
 {
 	struct flame *callee;
 
 	HASH_SORT(flame->callees, compare_names);
 	for (callee = flame->callees; callee; callee = callee->hh.next)
-		sort_by_name(callee);
+		sort_callees(callee);
 }
 
 /**
@@ -99,20 +120,22 @@ bool flame_make(struct flame *root, const struct report *report,
 	const struct analysis *analysis = report->analysis;
 	const struct stack_stats *stats = lock ? &analysis->lock_stacks : &analysis->stacks;
 	const struct stack_entry *entry;
-	bool is_complete = true;
+	bool is_split = !lock && analysis->splits, is_complete = true;
 
 	for (entry = stats->stacks; entry; entry = entry->hh.next) {
 		if (lock && (entry->key.class != lock->class ||
 			     entry->key.is_sleeping != lock->is_sleeping))
 			continue;
-		is_complete &= add_stack(root, report, entry->key.addresses, entry->address_count,
-					 "(no stack)", &entry->sum);
+		is_complete &= add_stack(root, report, entry, is_split ?
+					 report_label_text(report_split(report,
+									entry->key.by).label) :
+					 NULL, &entry->sum);
 	}
-	if (!lock) {
-		is_complete &= add_stack(root, report, NULL, 0, "(other stacks)", &stats->others);
-		is_complete &= add_stack(root, report, NULL, 0, "(no stack)", &stats->without);
-	}
-	sort_by_name(root);
+	if (!lock)
+		is_complete &= add_stack(root, report, NULL,
+					 is_split ? report_label_text(NULL) : NULL,
+					 &stats->others);
+	sort_callees(root);
 	return is_complete;
 }
 

@@ -39,7 +39,7 @@ static json_t *rates_json(const struct rates *known_rates)
 					      "contention_sample_rate",
 					      (json_int_t)resource->contention_rate,
 					      "excessive_timeouts",
-					      (json_int_t)resource->timeouts));
+					      (json_int_t)resource->timeout_rate));
 	return rates;
 }
 
@@ -135,7 +135,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "buffers_missing", (json_int_t)file->missing_buffers,
 			   "blockers_dropped",
 			   (json_int_t)rates_dropped_blockers(&analysis->history),
-			   "steal_time", (json_int_t)rates_steal_ns(&analysis->history),
+			   "steal_time_ns", (json_int_t)rates_steal_ns(&analysis->history),
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
 	if (object && analysis->charges_waits)

@@ -16,7 +16,10 @@
 /* Columns before the text of a step. */
 #define INDENT	24
 
-#define STEP_SIZE	((2 * LONGEST_LINKS_MAX + 4) * NAME_SIZE)
+/* Bytes of a task with its function, and with the attribute of --by. */
+#define HOLD_SIZE	(3 * NAME_SIZE + CHARGE_LABEL_SIZE)
+
+#define STEP_SIZE	((2 * LONGEST_LINKS_MAX + 1) * NAME_SIZE + HOLD_SIZE)
 
 /* @step: the step; NULL: the steps that are not kept */
 struct longest_row {
@@ -26,15 +29,20 @@ struct longest_row {
 	const struct longest_step *step;
 };
 
+/* Format the task and the function, with the attribute of --by in brackets. */
 static void format_hold(const struct report *report, const struct charge_hold *hold, char *text,
 			size_t size)
 {
-	char place[NAME_SIZE], task[NAME_SIZE];
+	char place[NAME_SIZE], task[NAME_SIZE], by[CHARGE_LABEL_SIZE];
 
 	snprintf(text, size, "%s", answer_format_task(report, hold->thread_id, task, sizeof(task)));
 	if (charge_format_place(report->names, hold, place, sizeof(place)))
 		answer_append(text, size, " in %s", place);
 	answer_append(text, size, "%s", charge_context_text(hold));
+	if (!report->by)
+		return;
+	charge_format_by(report->names, report->analysis->charge_by, hold, by, sizeof(by));
+	answer_append(text, size, " [%s]", by);
 }
 
 /* The function in which the holder or the next owner had no CPU, with "in " before it; or "". */
@@ -44,6 +52,19 @@ static void format_absence(const struct report *report, const struct longest_ste
 	const struct charge_absence absence = { .frames = step->absence_frames };
 
 	charge_format_absence(report->names, NULL, &absence, text, size);
+}
+
+/**
+ * report_link_context() - tell in which context a lock of a chain was held
+ * @link: the lock
+ *
+ * Return: " (interrupt)", " (softirq)", or "".
+ */
+const char *report_link_context(const struct charge_link *link)
+{
+	return charge_context_text(&(struct charge_hold) {
+		.in_softirq = link->in_softirq, .in_interrupt = link->in_interrupt,
+	});
 }
 
 static void append_links(const struct report *report, const struct longest_step *step, char *text,
@@ -59,9 +80,10 @@ static void append_links(const struct report *report, const struct longest_step 
 		answer_append(text, size, "%s waited %s for %s", i ? ", which" : "; it",
 			      answer_format_time(report, link->ticks, time, sizeof(time)), lock);
 		if (link->has_holder)
-			answer_append(text, size, ", held by %s",
+			answer_append(text, size, ", held by %s%s",
 				      answer_format_task(report, link->thread_id, task,
-							 sizeof(task)));
+							 sizeof(task)),
+				      report_link_context(link));
 	}
 }
 
@@ -82,7 +104,7 @@ static void format_step(const struct report *report, const struct longest_step *
 		[CHARGE_OVERTAKEN] = { "free; then ", " overtook the waiter" },
 		[CHARGE_UNKNOWN] = { "unknown", "" },
 	};
-	char hold[3 * NAME_SIZE] = "", place[NAME_SIZE], task[NAME_SIZE];
+	char hold[HOLD_SIZE] = "", place[NAME_SIZE], task[NAME_SIZE];
 
 	if (step->has_holder)
 		format_hold(report, &step->holder, hold, sizeof(hold));
@@ -161,10 +183,10 @@ static json_t *task_json(const struct report *report, uint32_t thread_id)
 	return json_string(name ? name : "");
 }
 
-/* Make an object of a time, with "at" in seconds and "for" in nanoseconds. */
+/* Make an object of a time, with its begin in seconds and its length in nanoseconds. */
 static json_t *time_json(const struct report *report, uint64_t from, uint64_t ticks)
 {
-	return json_pack("{s:f, s:f}", "at", etl_seconds(report->file, from), "for",
+	return json_pack("{s:f, s:f}", "at", etl_seconds(report->file, from), "for_ns",
 			 report_ticks_ns(report, (double)ticks));
 }
 
@@ -257,7 +279,7 @@ json_t *report_longest_json(const struct report *report)
 			json_array_append_new(steps, step_json(report, &wait->steps[j]));
 		json_object_set_new(object, "steps", steps);
 		json_object_set_new(object, "other_steps", json_integer(wait->other_step_count));
-		json_object_set_new(object, "other_steps_for",
+		json_object_set_new(object, "other_steps_for_ns",
 				    json_real(report_ticks_ns(report, (double)wait->other_ticks)));
 		json_array_append_new(array, object);
 	}
@@ -285,9 +307,18 @@ static char *lock_cell(const struct report *report, const void *row)
 
 static char *waiter_cell(const struct report *report, const void *row)
 {
-	char text[3 * NAME_SIZE];
+	char text[HOLD_SIZE];
 
 	format_hold(report, &row_of(row)->wait->waiter, text, sizeof(text));
+	return strdup(text);
+}
+
+static char *by(const struct report *report, const void *row)
+{
+	char text[CHARGE_LABEL_SIZE];
+
+	charge_format_holder(report->names, report->analysis->charge_by,
+			     &row_of(row)->wait->waiter, text, sizeof(text));
 	return strdup(text);
 }
 
@@ -364,5 +395,6 @@ const struct table_class report_longest_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "step",
+	.by = by,
 	.make_table = make_longest,
 };

@@ -3,14 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-#include <ntklog/group_mask.h>
-
 #include "macros.h"
 #include "report_rows.h"
 
-/* @is_others: @entry is the sum of all resources without a row of their own */
+/*
+ * @lock: class or address of the lock
+ * @is_others: @entry is the sum of all resources without a row of their own
+ */
 struct resource_row {
 	struct lock_row times;
+	uint64_t lock;
 	const struct resource_entry *entry;
 	enum resource_kind kind;
 	enum resource_access class;
@@ -29,7 +31,7 @@ static char *resource_cell(const struct report *report, const void *row)
 	const struct resource_row *resource_row = row;
 
 	return resource_row->is_others ? strdup("(others)") :
-			       report_symbol_text(report, resource_row->entry->key.address);
+			       report_symbol_text(report, resource_row->lock);
 }
 
 static double locks_cell(const struct report *report, const void *row)
@@ -37,7 +39,7 @@ static double locks_cell(const struct report *report, const void *row)
 	const struct resource_row *resource_row = row;
 
 	return resource_row->is_others ? NAN :
-	       report_lock_count(report, resource_row->entry->key.address);
+	       report_lock_count(report, resource_row->lock);
 }
 
 static char *kind_cell(const struct report *report, const void *row)
@@ -81,17 +83,7 @@ static double releases_error_cell(const struct report *report, const void *row)
 
 static uint32_t group_of(const void *row)
 {
-	static const uint32_t groups[RESOURCE_KINDS] = {
-		[RESOURCE_KIND_NT] = PERF_SYNC_OBJECTS,
-		[RESOURCE_KIND_LINUX_MUTEX] = PERF_LINUX_MUTEX,
-		[RESOURCE_KIND_LINUX_RWSEM] = PERF_LINUX_RWSEM,
-		[RESOURCE_KIND_LINUX_SEMAPHORE] = PERF_LINUX_SEMAPHORE,
-		[RESOURCE_KIND_LINUX_RT_MUTEX] = PERF_LINUX_RT_MUTEX,
-		[RESOURCE_KIND_LINUX_PERCPU_RWSEM] = PERF_LINUX_PERCPU_RWSEM,
-		[RESOURCE_KIND_LINUX_WW_MUTEX] = PERF_LINUX_WW_MUTEX,
-	};
-
-	return groups[((const struct resource_row *)row)->kind];
+	return resource_kind_group(((const struct resource_row *)row)->kind);
 }
 
 static double per_second_cell(const struct report *report, const void *row)
@@ -219,9 +211,16 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	struct resource_row row = {
 		.entry = entry, .kind = kind, .class = class, .is_others = is_others,
 	};
+	struct split split = { 0 };
 
 	if (!sum->record_count && !sum->excessive_waits)
 		return;
+	if (!is_others) {
+		split = report_split(report, entry->key.address);
+		row.lock = split.key;
+		row.is_others = report->analysis->splits && !split.label;
+	}
+	row.times.by = report_label_text(split.label);
 	set_time_figures(&row.times.wait, report, &sum->wait,
 			 sampling_of(rates->known, rates->contention_rate));
 	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling(report));
@@ -247,7 +246,9 @@ void report_set_resource_kinds(struct report *report, uint32_t kinds)
 
 static void make_resources(struct report *report)
 {
-	const struct resource_stats *stats = &report->analysis->resources;
+	const struct analysis *analysis = report->analysis;
+	const struct resource_stats *stats = analysis->splits ? &analysis->splits->resources :
+					     &analysis->resources;
 	const struct resource_entry *entry;
 	unsigned int class, kind;
 
@@ -267,5 +268,6 @@ const struct table_class report_resources_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
+	.by = lock_row_by,
 	.make_table = make_resources,
 };

@@ -6,7 +6,7 @@
 #include "report_rows.h"
 
 /**
- * share() - divide a part by the whole
+ * share_of() - divide a part by the whole
  * @part: part
  * @all: whole
  *
@@ -69,6 +69,31 @@ char *report_code_text(const struct report *report, uint64_t address)
 
 	names_format_code_address(report->names, address, text, sizeof(text));
 	return strdup(text);
+}
+
+/**
+ * report_split() - find the lock or the thread that a key of the sums stands for, and its label
+ * @report: its analysis is set
+ * @key: key of the sums that the tables are made of
+ *
+ * Return: the key and no label if --by splits nothing.
+ */
+struct split report_split(const struct report *report, uint64_t key)
+{
+	const struct splits *splits = report->analysis->splits;
+
+	return splits ? *splits_at(splits, key) : (struct split) { .key = key };
+}
+
+/**
+ * report_label_text() - get the text of a label of report_split()
+ * @label: the label, or NULL
+ *
+ * Return: the text.
+ */
+const char *report_label_text(const struct charge_label *label)
+{
+	return label ? label->text : "(others)";
 }
 
 /**
@@ -149,6 +174,18 @@ void set_unknown_time_figures(struct time_figures *figures)
 	*figures = (struct time_figures) { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 }
 
+/**
+ * lock_row_by() - make the text of the column by
+ * @report: not used
+ * @row: row that begins with a struct lock_row
+ *
+ * Return: a string for free(), or NULL without memory.
+ */
+char *lock_row_by(const struct report *report, const void *row)
+{
+	return strdup(((const struct lock_row *)row)->by);
+}
+
 #define LOCK_ROW_COLUMN(times, figure) \
 double lock_row_##times##_##figure(const struct report *report, const void *row) \
 { \
@@ -190,8 +227,18 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 	       (double)report->file->perf_freq;
 }
 
+/* The part of a CPU's sum from outside the time in which the groups were observed. */
+static double unobserved(const struct report *report, uint32_t groups, const struct cpu_sums *sums,
+			 enum cpu_sum_kind which, size_t cpu)
+{
+	bool is_known = coverage_begins_observed(&report->analysis->coverage, groups);
+
+	return sums->sums[cpu][OBSERVATION_OFF][which] +
+	       (is_known ? 0 : sums->sums[cpu][OBSERVATION_UNKNOWN][which]);
+}
+
 /**
- * report_per_second() - divide a sum by the time in which it was observed
+ * report_per_second() - divide the observed part of a sum by the time in which it was observed
  * @report: its analysis is set
  * @groups: event groups of the sum, PERF_*
  * @sums: the sum's parts by CPU
@@ -203,15 +250,23 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 double report_per_second(const struct report *report, uint32_t groups,
 			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all)
 {
+	bool is_uneven = report->has_coverage && report->analysis->coverage.is_uneven;
 	double rate = 0;
-	size_t cpu;
+	size_t cpu, i;
 
-	if (!report->has_coverage || !report->analysis->coverage.is_uneven)
-		return share_of(all, report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
-	for (cpu = 0; cpu < sums->cpu_count; cpu++)
-		rate += share_of(sums->sums[cpu][which],
-				 report_covered_seconds(report, groups, cpu));
-	return rate;
+	for (cpu = 0; report->has_coverage && cpu < sums->cpu_count; cpu++) {
+		double part = -unobserved(report, groups, sums, which, cpu);
+
+		if (!is_uneven) {
+			all += part;
+			continue;
+		}
+		for (i = 0; i < OBSERVATIONS; i++)
+			part += sums->sums[cpu][i][which];
+		rate += share_of(part, report_covered_seconds(report, groups, cpu));
+	}
+	return is_uneven ? rate :
+	       share_of(all, report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
 }
 
 /**
@@ -226,12 +281,8 @@ double report_per_second(const struct report *report, uint32_t groups,
 double report_mean_waiting(const struct report *report, uint32_t groups,
 			   const struct cpu_sums *sums, const struct histogram *wait)
 {
-	double seconds = report_cycles_ns(report, 1) / 1e9;
-
-	if (!sums->cpu_count)
-		return share_of(report_cycles_ns(report, wait->sum) / 1e9,
-				report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
-	return report_per_second(report, groups, sums, CPU_SUM_WAIT, wait->sum) * seconds;
+	return report_cycles_ns(report, report_per_second(report, groups, sums, CPU_SUM_WAIT,
+							  wait->sum)) / 1e9;
 }
 
 /**

@@ -37,6 +37,8 @@
  * @events_text: subject of the events that give the table rows, behind "no events of"
  * @columns: columns, the first one names the row
  * @sort_column_name: name of the column that sorts the rows by default
+ * @by: function that makes the text of the column that --by adds; NULL: it adds none
+ * @refuses_by: why --by cannot split the rows, or NULL
  */
 struct table_class {
 	const char *name;
@@ -45,6 +47,8 @@ struct table_class {
 	const struct column *columns;
 	size_t column_count;
 	const char *sort_column_name;
+	char *(*by)(const struct report *report, const void *row);
+	const char *refuses_by;
 	void (*make_table)(struct report *report);
 };
 
@@ -79,13 +83,18 @@ struct time_figures {
 	double max;
 };
 
-/* First member of each row that has waits and holds. */
+/*
+ * First member of each row that has waits and holds.
+ * @by: label of the attribute of --by; "(others)" without --by
+ */
 struct lock_row {
+	const char *by;
 	struct time_figures wait;
 	struct time_figures hold;
 };
 
 /* Columns of rows that begin with a struct lock_row. */
+char *lock_row_by(const struct report *report, const void *row);
 double lock_row_wait_total(const struct report *report, const void *row);
 double lock_row_wait_error(const struct report *report, const void *row);
 double lock_row_wait_mean(const struct report *report, const void *row);
@@ -106,6 +115,8 @@ double report_cycles_ns(const struct report *report, double cycles);
 double report_ticks_ns(const struct report *report, double ticks);
 char *report_symbol_text(const struct report *report, uint64_t address);
 char *report_code_text(const struct report *report, uint64_t address);
+struct split report_split(const struct report *report, uint64_t key);
+const char *report_label_text(const struct charge_label *label);
 double report_lock_count(const struct report *report, uint64_t key);
 enum sampling sampling_of(uint32_t known, uint32_t rate);
 double relative_error_of(double variance, double sum, double number_variance,

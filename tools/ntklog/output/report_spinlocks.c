@@ -4,43 +4,49 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ntklog/group_mask.h>
 #include <ntklog/wmi_spinlock.h>
 
 #include "macros.h"
 #include "report_rows.h"
 
-/* @key: class or address of the lock, and caller; NULL: all pairs without a row of their own */
+/*
+ * @lock: class or address of the lock
+ * @caller: address of the caller
+ * @is_others: the row is the sum of all pairs without a row of their own
+ */
 struct spinlock_row {
 	struct lock_row times;
-	const struct spinlock_key *key;
+	uint64_t lock;
+	uint64_t caller;
+	bool is_others;
 	const struct spinlock_sum *sum;
 };
 
+static const struct spinlock_row *row_of(const void *row)
+{
+	return row;
+}
+
 static const struct spinlock_sum *sum_of(const void *row)
 {
-	return ((const struct spinlock_row *)row)->sum;
+	return row_of(row)->sum;
 }
 
 static char *caller_cell(const struct report *report, const void *row)
 {
-	const struct spinlock_key *key = ((const struct spinlock_row *)row)->key;
-
-	return key ? report_code_text(report, key->caller) : strdup("(others)");
+	return row_of(row)->is_others ? strdup("(others)") :
+		report_code_text(report, row_of(row)->caller);
 }
 
 static char *lock_cell(const struct report *report, const void *row)
 {
-	const struct spinlock_key *key = ((const struct spinlock_row *)row)->key;
-
-	return key ? report_symbol_text(report, key->lock) : strdup("(others)");
+	return row_of(row)->is_others ? strdup("(others)") :
+		report_symbol_text(report, row_of(row)->lock);
 }
 
 static double locks_cell(const struct report *report, const void *row)
 {
-	const struct spinlock_key *key = ((const struct spinlock_row *)row)->key;
-
-	return key ? report_lock_count(report, key->lock) : NAN;
+	return row_of(row)->is_others ? NAN : report_lock_count(report, row_of(row)->lock);
 }
 
 static char *mode_cell(const struct report *report, const void *row)
@@ -104,19 +110,10 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 							variance, acquire_sampling(report));
 }
 
-/*
- * Return the event groups of a sum. Only NT's locks are ordinary or converted. Linux' locks are
- * queued, shared or exclusive; where they were observed, such a lock of NT counts as one of them.
- */
 static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
 {
-	const uint64_t nt_modes = UINT64_C(1) << WMI_SPINLOCK_ORDINARY |
-				  UINT64_C(1) << WMI_SPINLOCK_EXECUTIVE_CONVERTED;
-	const uint32_t linux_groups = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK;
-
-	return !(sum->mode_mask & nt_modes) &&
-	       coverage_knows_group(&report->analysis->coverage, linux_groups) ?
-	       linux_groups : PERF_SPINLOCK;
+	return spinlock_groups(sum->mode_mask, coverage_knows_group(&report->analysis->coverage,
+								SPINLOCK_LINUX_GROUPS));
 }
 
 static double per_second_cell(const struct report *report, const void *row)
@@ -279,12 +276,21 @@ static const struct column columns[] = {
 		      "mean of the holds without an interrupt", .is_hidden = true),
 };
 
+/* @key: lock or number of the split, and caller; NULL: all pairs without a row of their own */
 static bool add_row(struct report *report, enum report_table table,
 		    const struct spinlock_key *key, const struct spinlock_sum *sum)
 {
 	const struct spinlock_rates *rates = highest_rates(report);
-	struct spinlock_row row = { .key = key, .sum = sum };
+	struct split split = { 0 };
+	struct spinlock_row row = { .is_others = true, .sum = sum };
 
+	if (key) {
+		split = report_split(report, key->lock);
+		row.lock = split.key;
+		row.caller = key->caller;
+		row.is_others = report->analysis->splits && !split.label;
+	}
+	row.times.by = report_label_text(split.label);
 	if (!sum->record_count)
 		return true;
 	set_time_figures(&row.times.wait, report, &sum->wait,
@@ -298,9 +304,16 @@ static bool add_row(struct report *report, enum report_table table,
 	return table_add_row(&report->tables[table], report, &row);
 }
 
+static const struct spinlock_stats *stats_of(const struct report *report)
+{
+	const struct analysis *analysis = report->analysis;
+
+	return analysis->splits ? &analysis->splits->spinlocks : &analysis->spinlocks;
+}
+
 static void make_locks(struct report *report)
 {
-	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	const struct spinlock_stats *stats = stats_of(report);
 	const struct spinlock_lock *entry;
 
 	for (entry = stats->locks; entry; entry = entry->hh.next) {
@@ -314,7 +327,7 @@ static void make_locks(struct report *report)
 
 static void make_callers(struct report *report)
 {
-	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	const struct spinlock_stats *stats = stats_of(report);
 	const struct spinlock_pair *pair;
 
 	for (pair = stats->pairs; pair; pair = pair->hh.next)
@@ -330,6 +343,7 @@ const struct table_class report_locks_class = {
 	.columns = columns + 1,
 	.column_count = ARRAY_SIZE(columns) - 1,
 	.sort_column_name = "wait_total",
+	.by = lock_row_by,
 	.make_table = make_locks,
 };
 
@@ -340,5 +354,6 @@ const struct table_class report_callers_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
+	.by = lock_row_by,
 	.make_table = make_callers,
 };

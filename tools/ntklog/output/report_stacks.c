@@ -11,11 +11,10 @@
 /* Separator of the functions of a stack, whose order is from the innermost function on. */
 #define STACK_SEPARATOR	" < "
 
-/* @entry: stack; NULL: @name stands for it */
+/* @entry: stack; NULL: the stacks without a row of their own */
 struct stack_row {
 	struct lock_row times;
 	const struct stack_entry *entry;
-	const char *name;
 	const struct stack_sum *sum;
 };
 
@@ -26,14 +25,13 @@ static const struct stack_sum *sum_of(const void *row)
 
 static char *format_functions(const struct report *report, const struct stack_entry *entry)
 {
-	char *text = malloc(entry->address_count * (NAME_SIZE + sizeof(STACK_SEPARATOR)) + 1),
-	     *at = text;
-	char *shorter;
+	char *text, *at, *shorter;
 	size_t i;
 
-	if (text)
-		*text = '\0';
-	for (i = 0; text && i < entry->address_count; i++) {
+	if (!entry || !entry->address_count)
+		return strdup(entry ? "(no stack)" : "(other stacks)");
+	text = malloc(entry->address_count * (NAME_SIZE + sizeof(STACK_SEPARATOR)));
+	for (i = 0, at = text; text && i < entry->address_count; i++) {
 		if (i)
 			at = stpcpy(at, STACK_SEPARATOR);
 		names_format_code_address(report->names, entry->key.addresses[i], at, NAME_SIZE);
@@ -46,10 +44,7 @@ static char *format_functions(const struct report *report, const struct stack_en
 
 static char *stack_cell(const struct report *report, const void *row)
 {
-	const struct stack_row *stack_row = row;
-
-	return stack_row->entry ? format_functions(report, stack_row->entry) :
-				  strdup(stack_row->name);
+	return format_functions(report, ((const struct stack_row *)row)->entry);
 }
 
 static double sampled_cell(const struct report *report, const void *row)
@@ -123,14 +118,18 @@ static double total_error(double variance, double greatest, double sum, double n
 		relative_error_of(variance, sum, number_variance, sampling);
 }
 
-static void add_row(struct report *report, const struct stack_entry *entry, const char *name,
+static void add_row(struct report *report, const struct stack_entry *entry,
 		    const struct stack_sum *sum)
 {
-	struct stack_row row = { .entry = entry, .name = name, .sum = sum };
+	struct stack_row row = { .entry = entry, .sum = sum };
 	struct time_figures *wait = &row.times.wait, *hold = &row.times.hold;
+	struct split split = { 0 };
 
 	if (!sum->record_count)
 		return;
+	if (entry)
+		split = report_split(report, entry->key.by);
+	row.times.by = report_label_text(split.label);
 	wait->total = report_cycles_ns(report, sum->wait_sum);
 	wait->error = total_error(sum->wait_variance, sum->greatest_wait_variance, sum->wait_sum,
 				  sum->waited_variance,
@@ -156,9 +155,8 @@ static void make_stacks(struct report *report)
 	const struct stack_entry *entry;
 
 	for (entry = stats->stacks; entry; entry = entry->hh.next)
-		add_row(report, entry, NULL, &entry->sum);
-	add_row(report, NULL, "(other stacks)", &stats->others);
-	add_row(report, NULL, "(no stack)", &stats->without);
+		add_row(report, entry, &entry->sum);
+	add_row(report, NULL, &stats->others);
 }
 
 const struct table_class report_stacks_class = {
@@ -168,6 +166,7 @@ const struct table_class report_stacks_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
+	.by = lock_row_by,
 	.make_table = make_stacks,
 };
 

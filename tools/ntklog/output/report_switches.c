@@ -5,9 +5,12 @@
 #include "macros.h"
 #include "report_rows.h"
 
+/* @by: label of the attribute of --by */
 struct thread_row {
 	const struct switch_thread *thread;
+	uint32_t id;
 	const char *name;
+	const char *by;
 };
 
 static const struct switch_thread *thread_of(const void *row)
@@ -17,7 +20,7 @@ static const struct switch_thread *thread_of(const void *row)
 
 static double thread_cell(const struct report *report, const void *row)
 {
-	return thread_of(row)->thread_id;
+	return ((const struct thread_row *)row)->id;
 }
 
 static char *name_cell(const struct report *report, const void *row)
@@ -25,6 +28,11 @@ static char *name_cell(const struct report *report, const void *row)
 	const char *text = ((const struct thread_row *)row)->name;
 
 	return strdup(text ? text : "");
+}
+
+static char *thread_by(const struct report *report, const void *row)
+{
+	return strdup(((const struct thread_row *)row)->by);
 }
 
 static double thread_switches_cell(const struct report *report, const void *row)
@@ -83,24 +91,49 @@ static const struct column thread_columns[] = {
 		      "time runnable without a CPU, in whole ticks of the kernel"),
 };
 
-static void add_thread(struct report *report, const struct switch_thread *thread,
-		       const char *thread_name)
+/* Only what --by tells of the CPU splits the sums of a thread. */
+static const struct switch_stats *stats_of(const struct report *report)
 {
-	const struct thread_row row = { .thread = thread, .name = thread_name };
+	const struct analysis *analysis = report->analysis;
 
+	return analysis->splits && analysis->charge_by == CHARGE_BY_CPU ?
+		&analysis->splits->switches : &analysis->switches;
+}
+
+static void add_thread(struct report *report, const struct switch_thread *thread)
+{
+	const struct analysis *analysis = report->analysis;
+	struct thread_row row = { .thread = thread, .id = thread->thread_id };
+	/* A thread may get another name or cgroup: the last one counts. */
+	struct charge_hold hold = { .log_time = analysis->last_time };
+	char text[CHARGE_LABEL_SIZE];
+
+	if (stats_of(report) != &analysis->switches) {
+		const struct split split = report_split(report, thread->thread_id);
+
+		row.id = split.key;
+		row.by = report_label_text(split.label);
+	} else if (report->by) {
+		hold.thread_id = thread->thread_id;
+		charge_format_holder(report->names, analysis->charge_by, &hold, text, sizeof(text));
+		row.by = text;
+	}
+	row.name = names_find_thread_name(report->names, row.id);
 	table_add_row(&report->tables[REPORT_THREADS], report, &row);
 }
 
 static void make_threads(struct report *report)
 {
-	const struct switch_stats *stats = &report->analysis->switches;
+	const struct switch_stats *stats = stats_of(report);
+	const struct thread_row others = {
+		.thread = &stats->others, .name = "(others)", .by = "(others)",
+	};
 	const struct switch_thread *thread;
 
 	for (thread = stats->threads; thread; thread = thread->hh.next)
-		add_thread(report, thread,
-			   names_find_thread_name(report->names, thread->thread_id));
+		add_thread(report, thread);
 	if (stats->others.switch_count || stats->others.switch_out_count)
-		add_thread(report, &stats->others, "(others)");
+		table_add_row(&report->tables[REPORT_THREADS], report, &others);
 }
 
 const struct table_class report_threads_class = {
@@ -110,6 +143,7 @@ const struct table_class report_threads_class = {
 	.columns = thread_columns,
 	.column_count = ARRAY_SIZE(thread_columns),
 	.sort_column_name = "run_total",
+	.by = thread_by,
 	.make_table = make_threads,
 };
 
@@ -193,5 +227,6 @@ const struct table_class report_processors_class = {
 	.columns = processor_columns,
 	.column_count = ARRAY_SIZE(processor_columns),
 	.sort_column_name = "switches",
+	.refuses_by = "its rows are CPUs; see --table threads --by cpu",
 	.make_table = make_processors,
 };

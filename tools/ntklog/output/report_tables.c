@@ -22,6 +22,10 @@ static const struct table_class *const classes[REPORT_TABLES] = {
 	[REPORT_LONGEST] = &report_longest_class,
 };
 
+/* The column that --by adds behind the first one, without its heading and its function. */
+static const struct column column_by =
+	TEXT_COLUMN("by", NULL, NULL, "attribute that --by names; only with --by");
+
 /**
  * report_find_table() - find a table by its name
  * @name: name of the table
@@ -39,7 +43,18 @@ enum report_table report_find_table(const char *name)
 }
 
 /**
- * report_print_columns() - print the names of all columns
+ * report_table_name() - get the name of a table, for --table
+ * @which: the table
+ *
+ * Return: the name.
+ */
+const char *report_table_name(enum report_table which)
+{
+	return classes[which]->name;
+}
+
+/**
+ * report_print_columns() - print the names of all columns but host, which many files add
  * @tables: wanted tables, as bits
  * @stream: output stream
  */
@@ -52,17 +67,13 @@ void report_print_columns(unsigned int tables, FILE *stream)
 			continue;
 		fprintf(stream, "  %s:", classes[i]->name);
 		for (j = 0; j < classes[i]->column_count; j++)
-			fprintf(stream, " %s", classes[i]->columns[j].name);
+			fprintf(stream, " %s%s", classes[i]->columns[j].name,
+				!j && classes[i]->by ? " by" : "");
 		fputc('\n', stream);
 	}
 }
 
-/**
- * report_print_column_help() - describe all columns
- * @tables: wanted tables, as bits
- * @stream: output stream
- */
-void report_print_column_help(unsigned int tables, FILE *stream)
+static void print_help(const struct column *column, FILE *stream)
 {
 	static const char *const units[] = {
 		[CELL_TEXT] = "text",
@@ -72,7 +83,18 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 		[CELL_TIME] = "time",
 		[CELL_ERROR] = "error",
 	};
-	const struct column *column;
+
+	fprintf(stream, "  %-20s%-10s%s%s\n", column->name, units[column->kind], column->help,
+		column->is_hidden ? " (hidden)" : "");
+}
+
+/**
+ * report_print_column_help() - describe all columns
+ * @tables: wanted tables, as bits
+ * @stream: output stream
+ */
+void report_print_column_help(unsigned int tables, FILE *stream)
+{
 	const char *separator = "";
 	size_t i, j;
 
@@ -81,9 +103,9 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 			continue;
 		fprintf(stream, "%s%s: %s\n", separator, classes[i]->name, classes[i]->title);
 		for (j = 0; j < classes[i]->column_count; j++) {
-			column = &classes[i]->columns[j];
-			fprintf(stream, "  %-20s%-10s%s%s\n", column->name, units[column->kind],
-				column->help, column->is_hidden ? " (hidden)" : "");
+			print_help(&classes[i]->columns[j], stream);
+			if (!j && classes[i]->by)
+				print_help(&column_by, stream);
 		}
 		separator = "\n";
 	}
@@ -133,17 +155,58 @@ void report_show_column(struct report *report, const char *name, bool sorts)
 }
 
 /**
+ * report_refuses_by() - tell why --by cannot split the rows of a table
+ * @which: the table
+ * @by: the attribute
+ *
+ * Return: the reason, or NULL if it can.
+ */
+const char *report_refuses_by(enum report_table which, enum charge_by by)
+{
+	/* A switch has a thread and a CPU. */
+	if (which == REPORT_THREADS && by != CHARGE_BY_TASK && by != CHARGE_BY_THREAD &&
+	    by != CHARGE_BY_PROCESS && by != CHARGE_BY_CGROUP && by != CHARGE_BY_CPU)
+		return "context switches tell only task, thread, process, cgroup and cpu";
+	return classes[which]->refuses_by;
+}
+
+/* Make a table without rows, with the columns host and by if the report has hosts, or is split. */
+static bool make_table(struct report *report, enum report_table which, bool has_host)
+{
+	static const struct column host = TEXT_COLUMN("host", "host", NULL,
+						      "machine, by the name of its file");
+	const struct table_class *class = classes[which];
+	struct column *columns = calloc(class->column_count + 2, sizeof(*columns)), *at = columns;
+
+	report->columns[which] = columns;
+	if (!columns) {
+		report->tables[which].no_memory = true;
+		return false;
+	}
+	if (has_host)
+		*at++ = host;
+	*at++ = class->columns[0];
+	if (report->by && class->by && !report_refuses_by(which, charge_find_by(report->by))) {
+		*at = column_by;
+		at->title = report->by;
+		at++->make_text = class->by;
+	}
+	memcpy(at, class->columns + 1, (class->column_count - 1) * sizeof(*columns));
+	at += class->column_count - 1;
+	return table_init(&report->tables[which], class->name, class->title, columns, at - columns,
+			  class->sort_column_name);
+}
+
+/**
  * report_make_tables() - make the tables
- * @report: its file, analysis, names and seconds are set
+ * @report: its file, analysis, names, seconds and by are set
  */
 void report_make_tables(struct report *report)
 {
 	size_t i;
 
 	for (i = 0; i < REPORT_TABLES; i++)
-		if (table_init(&report->tables[i], classes[i]->name, classes[i]->title,
-			       classes[i]->columns, classes[i]->column_count,
-			       classes[i]->sort_column_name))
+		if (make_table(report, i, false))
 			classes[i]->make_table(report);
 	if (report_shows_per_second(report)) {
 		report_show_column(report, "per_second", true);
@@ -155,28 +218,14 @@ void report_make_tables(struct report *report)
 
 /**
  * report_make_host_tables() - make tables without rows, which have the host in their first column
- * @report: report of many files, all zero
+ * @report: report of many files, all zero but for by
  */
 void report_make_host_tables(struct report *report)
 {
-	static const struct column host = TEXT_COLUMN("host", "host", NULL,
-						      "machine, by the name of its file");
 	size_t i;
 
-	for (i = 0; i < REPORT_TABLES; i++) {
-		const struct table_class *class = classes[i];
-		struct column *columns = calloc(class->column_count + 1, sizeof(*columns));
-
-		report->host_columns[i] = columns;
-		if (!columns) {
-			report->tables[i].no_memory = true;
-			continue;
-		}
-		columns[0] = host;
-		memcpy(columns + 1, class->columns, class->column_count * sizeof(*columns));
-		table_init(&report->tables[i], class->name, class->title, columns,
-			   class->column_count + 1, class->sort_column_name);
-	}
+	for (i = 0; i < REPORT_TABLES; i++)
+		make_table(report, i, true);
 }
 
 /**
@@ -213,6 +262,7 @@ int report_has_memory(const struct report *report)
 	       !report->analysis->resources.no_memory &&
 	       !report->analysis->switches.no_memory &&
 	       !report->analysis->stacks.no_memory &&
+	       splits_are_complete(report->analysis->splits) &&
 	       !report->analysis->charges.no_memory &&
 	       !report->analysis->charges.periods.no_memory &&
 	       !report->analysis->open_holds.no_memory &&
@@ -233,6 +283,6 @@ void report_free(struct report *report)
 
 	for (i = 0; i < REPORT_TABLES; i++) {
 		table_free(&report->tables[i]);
-		free(report->host_columns[i]);
+		free(report->columns[i]);
 	}
 }

@@ -42,16 +42,16 @@ static const char *skip_characters(const char *text, size_t count)
 /* Cut characters out of the middle of a text: many names differ at their ends. */
 static void shorten(char *text, size_t width)
 {
-	size_t whole_width = text_width(text), head, tail;
+	size_t uncut_width = text_width(text), head, tail;
 	char *cut;
 	const char *tail_text;
 
-	if (whole_width <= width)
+	if (uncut_width <= width)
 		return;
 	tail = (width - strlen(CUT_MARK)) / 2;
 	head = width - strlen(CUT_MARK) - tail;
 	cut = (char *)skip_characters(text, head);
-	tail_text = skip_characters(text, whole_width - tail);
+	tail_text = skip_characters(text, uncut_width - tail);
 	memmove(cut, CUT_MARK, strlen(CUT_MARK));
 	memmove(cut + strlen(CUT_MARK), tail_text, strlen(tail_text) + 1);
 }

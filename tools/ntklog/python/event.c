@@ -215,14 +215,14 @@ static PyObject *make_addresses(const struct etl_stack *stack)
 /* Return a value of a stack. NULL without an exception: this kind of stack lacks the value. */
 static PyObject *stack_object(const struct etl_stack *stack, const char *name)
 {
-	bool is_of_event = stack->kind == ETL_STACK_OF_EVENT ||
+	bool has_event = stack->kind == ETL_STACK_OF_EVENT ||
 			   stack->kind == ETL_STACK_KEY_OF_EVENT;
 
-	if (is_of_event && !strcmp(name, "EventTimeStamp"))
+	if (has_event && !strcmp(name, "EventTimeStamp"))
 		return PyLong_FromUnsignedLongLong(stack->event_time_stamp);
-	if (is_of_event && !strcmp(name, "StackProcess"))
+	if (has_event && !strcmp(name, "StackProcess"))
 		return PyLong_FromUnsignedLong(stack->process_id);
-	if (is_of_event && !strcmp(name, "StackThread"))
+	if (has_event && !strcmp(name, "StackThread"))
 		return PyLong_FromUnsignedLong(stack->thread_id);
 	if (stack->kind != ETL_STACK_OF_EVENT && !strcmp(name, "StackKey"))
 		return PyLong_FromUnsignedLongLong(stack->key);

@@ -87,8 +87,8 @@ class Case(tool.Case):
         if events:
             self.write_events(*events)
         answer = json.loads(self.report("--json"))["answer"]
-        parts = {name: round(ns / NS) for name, ns in answer["parts"].items() if ns}
-        self.assertEqual(sum(parts.values()), round(answer["wait_total"] / NS))
+        parts = {name: round(ns / NS) for name, ns in answer["parts_ns"].items() if ns}
+        self.assertEqual(sum(parts.values()), round(answer["wait_total_ns"] / NS))
         return parts
 
     def blockers(self, *options):

@@ -73,8 +73,9 @@ class ExporterCase(TopCase):
                   os.path.join(self.directory, "counters"))
 
     def start_exporter(self, *arguments, budget="100%"):
-        self.process = self.start_there("exporter", "--listen", self.address,
-                                        "--interval", str(self.INTERVAL), "--budget", budget, *arguments)
+        self.process = self.start_tool("exporter", "--listen", self.address,
+                                       "--interval", str(self.INTERVAL), "--budget", budget,
+                                       *arguments)
         self.wait_for(lambda: self.updates() or self.process.poll() is not None)
         self.assertIsNone(self.process.poll(), self.process.poll() is not None and
                           self.process.communicate())

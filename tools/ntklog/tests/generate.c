@@ -144,12 +144,18 @@ static void add_rundowns(unsigned int processor)
 	struct perfinfo_eresource_dc resource = { 1000, 1, 1 };
 	/* Write the rundowns that a reader looks for before it starts. */
 	struct ntklog_dc rules = { NTKLOG_LINUX_MODE_FULL, 0 };
+	struct ntklog_observed spinlock_begin = { PERF_SPINLOCK, 1 };
+	struct ntklog_observed resource_begin = { PERF_SYNC_OBJECTS, 1 };
 
 	add_event(processor, NTKLOG_LOG_TYPE_DC_START, NTKLOG_DC_VERSION, &rules, sizeof(rules));
 	add_event(processor, PERFINFO_LOG_TYPE_SPINLOCK_DC_START,
 		  PERFINFO_SPINLOCK_DC_VERSION, &spinlock, sizeof(spinlock));
 	add_event(processor, PERFINFO_LOG_TYPE_ERESOURCE_DC_START,
 		  PERFINFO_ERESOURCE_DC_VERSION, &resource, sizeof(resource));
+	add_event(processor, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, NTKLOG_OBSERVED_VERSION,
+		  &spinlock_begin, sizeof(spinlock_begin));
+	add_event(processor, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, NTKLOG_OBSERVED_VERSION,
+		  &resource_begin, sizeof(resource_begin));
 }
 
 static void add_spinlock(unsigned int processor)

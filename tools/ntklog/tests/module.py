@@ -84,7 +84,7 @@ class Directory(unittest.TestCase):
             stream.write(etl.buffer(events, sequence=self.sequence))
         self.sequence += 1
 
-    def settings(self, number):
+    def read_settings(self, number):
         """The settings with which the session was started last."""
         with open(self.path(number, "start"), "rb") as stream:
             fields = struct.unpack("<II64s8IIIIIII", stream.read())
@@ -93,7 +93,7 @@ class Directory(unittest.TestCase):
             fields[11:]))}
 
     def groups(self, number):
-        masks = self.settings(number)["masks"]
+        masks = self.read_settings(number)["masks"]
         return " ".join(name for name, value in GROUPS.items()
                         if masks[value >> 29] & value & 0x1FFFFFFF)
 
@@ -106,7 +106,7 @@ class Directory(unittest.TestCase):
             "capture_output": True, "text": True, "timeout": 600, "env": self.environment(),
             **options})
 
-    def start_there(self, *arguments, **options):
+    def start_tool(self, *arguments, **options):
         process = subprocess.Popen([NTKLOG, *arguments], **{
             "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "env": self.environment(),
             **options})

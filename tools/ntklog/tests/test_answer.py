@@ -142,7 +142,7 @@ class Charge(Case):
                               sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
                               etl.dropped_rundown(end=True, steal=steal[1],
                                                   time_stamp=BASE + 6000))
-            return json.loads(self.report("--json"))["steal_time"], self.report()
+            return json.loads(self.report("--json"))["steal_time_ns"], self.report()
 
         steal, text = write(10**9, 14 * 10**8)
         self.assertEqual(steal, 4 * 10**8)
@@ -203,7 +203,7 @@ class Charge(Case):
                           sleep(10000, 14000, kind="semaphore"),
                           sleep(14000, 14100, 4000, thread=56, kind="semaphore"))
         locks = json.loads(self.report("--json"))["answer"]["locks"]
-        self.assertEqual([(lock["waits"], round(lock["wait_total"] / NS)) for lock in locks],
+        self.assertEqual([(lock["waits"], round(lock["wait_total_ns"] / NS)) for lock in locks],
                          [(1, 4000), (1, 900)])
         text = self.report()
         self.assertIn("   Held 100%: holder 100%\n", text)
@@ -344,7 +344,7 @@ class Reasons(Case):
         self.assertIn("\n  100%  the holder ran; 50% of this in holds with interrupts\n", text)
         self.assertIn("\n   Holders ran, 50% of this in holds with interrupts\n", text)
         answer = json.loads(self.report("--json"))["answer"]
-        self.assertEqual([round(one["interrupted"] / NS)
+        self.assertEqual([round(one["interrupted_ns"] / NS)
                           for one in (answer, *answer["locks"])], [2000, 2000])
         self.write_events(spin(1000, 5000), spin(5000, 5100, 4000, WAITER))
         self.assertNotIn("in holds with interrupts", self.report())

@@ -346,7 +346,7 @@ class Recording(Base):
         self.put("identities", notes[0])
         self.log(7, etl.header_buffer(2), etl.buffer([event[0]]))
         self.write(7, "stats", STATS % 0)
-        process = self.start_there("record", "-o", self.etl)
+        process = self.start_tool("record", "-o", self.etl)
         self.wait_for(lambda: os.path.exists(self.etl + ".names") and
                       "lock 0x%x" % LOCK in self.get("a.etl.names"))
         os.rename(os.path.join(self.directory, "driver"), types)

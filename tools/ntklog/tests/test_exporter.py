@@ -269,7 +269,8 @@ class Outputs(ExporterCase):
 
     def test_textfile_is_replaced_and_removed(self):
         path = os.path.join(self.directory, "ntklog.prom")
-        process = self.start_there("exporter", "--textfile", path, "--interval", ".1", "--budget", "100%")
+        process = self.start_tool("exporter", "--textfile", path, "--interval", ".1",
+                                  "--budget", "100%")
 
         def read():
             with open(path, encoding="utf-8") as stream:
@@ -285,7 +286,7 @@ class Outputs(ExporterCase):
 
     def test_file_of_another_process_stays(self):
         path = os.path.join(self.directory, "ntklog.prom")
-        process = self.start_there("exporter", "--textfile", path, "--interval", "60")
+        process = self.start_tool("exporter", "--textfile", path, "--interval", "60")
         self.wait_for(lambda: os.path.exists(path))
         with open(path + ".new", "w", encoding="ascii") as stream:
             stream.write("another\n")
@@ -297,8 +298,8 @@ class Outputs(ExporterCase):
 
     def test_fifo_in_place_of_the_unfinished_file_does_not_stop_the_command(self):
         path = os.path.join(self.directory, "ntklog.prom")
-        process = self.start_there("exporter", "--textfile", path, "--interval", ".1",
-                                   "--budget", "100%")
+        process = self.start_tool("exporter", "--textfile", path, "--interval", ".1",
+                                  "--budget", "100%")
         self.wait_for(lambda: os.path.exists(path))
         self.wait_for(lambda: make_fifo(path + ".part"))
         self.assertIn(b"ntklog.prom.part: No such device or address", process.stderr.readline())
@@ -378,7 +379,7 @@ class Outputs(ExporterCase):
 
     def test_signal_while_the_start_attaches_stops_everything(self):
         self.write(7, "slow_start", "")
-        process = self.start_there("exporter", "--listen", self.address)
+        process = self.start_tool("exporter", "--listen", self.address)
         self.wait_for(lambda: os.path.exists(self.path(7, "is_starting")))
         process.terminate()
         self.assertIn(b"interrupted while it started", process.communicate(timeout=600)[1])
@@ -389,7 +390,7 @@ class Outputs(ExporterCase):
         symbols = os.path.join(self.proc, "kallsyms")
         os.remove(symbols)
         os.mkfifo(symbols)
-        process = self.start_there("exporter", "--listen", self.address)
+        process = self.start_tool("exporter", "--listen", self.address)
         with open(symbols, "w", encoding="ascii"):
             process.terminate()
         self.assertIn(b"interrupted while it started", process.communicate(timeout=60)[1])
@@ -399,7 +400,7 @@ class Outputs(ExporterCase):
                          ("full", "1000"))
 
     def test_messages_that_nobody_reads_end_nothing(self):
-        process = self.start_there("exporter", "--listen", self.address, "--interval", ".1")
+        process = self.start_tool("exporter", "--listen", self.address, "--interval", ".1")
         process.stderr.close()
         self.wait_for(self.updates)
         process.terminate()

@@ -199,8 +199,8 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
 
     def test_watch_prints_what_has_changed(self):
         self.put("held", HEADING + slot(1, "held", 1, 5))
-        process = self.start_there("held", "--watch", "-d", ".1", "--json", stdout=subprocess.PIPE,
-                                   text=True)
+        process = self.start_tool("held", "--watch", "-d", ".1", "--json", stdout=subprocess.PIPE,
+                                  text=True)
         self.assertEqual(len(json.loads(process.stdout.readline())["locks"]), 1)
         # Replace the file as a whole, because the process may read it at any time.
         self.put("held.new", HEADING)

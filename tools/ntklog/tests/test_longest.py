@@ -31,8 +31,8 @@ class Longest(Case):
         answer = json.loads(self.report("--json", *options))["answer"]
         self.assertEqual(undescribed(answer, "report"), set())
         for wait in answer["longest_waits"]:
-            self.assertAlmostEqual(sum(step["for"] for step in wait["steps"]) +
-                                   wait["other_steps_for"], wait["for"], places=3)
+            self.assertAlmostEqual(sum(step["for_ns"] for step in wait["steps"]) +
+                                   wait["other_steps_for_ns"], wait["for_ns"], places=3)
             times = [step["at"] for step in wait["steps"]]
             self.assertEqual(times, sorted(times))
         return answer
@@ -41,14 +41,14 @@ class Longest(Case):
         return round(seconds * 1e9 / NS)
 
     def steps(self, wait):
-        return [(step["part"], self.ticks(step["at"]), round(step["for"] / NS), step.get("task"))
+        return [(step["part"], self.ticks(step["at"]), round(step["for_ns"] / NS), step.get("task"))
                 for step in wait["steps"]]
 
     def test_each_hold_is_a_step_with_time_task_and_place(self):
         (wait,) = self.longest(spin(1000, 2000), spin(3000, 4000, 0, OTHER, thread=57),
                                spin(4500, 4600, 3000, WAITER, thread=56))["longest_waits"]
         self.assertEqual((wait["lock"], wait["task"], wait["place"], self.ticks(wait["at"]),
-                          round(wait["for"] / NS)), ("my_lock", "waiter", "waits_long", 1500, 3000))
+                          round(wait["for_ns"] / NS)), ("my_lock", "waiter", "waits_long", 1500, 3000))
         self.assertEqual([step[:3] for step in self.steps(wait)], [
             ("holder_ran", 1500, 500), ("free_overtaken", 2000, 1000), ("holder_ran", 3000, 1000),
             ("free_handed_over", 4000, 500)])
@@ -61,7 +61,7 @@ class Longest(Case):
             spin(10000 * number + 1000, 10000 * number + 3000),
             spin(10000 * number + 3000, 10000 * number + 3100, length, WAITER))]
         waits = self.longest(*events)["longest_waits"]
-        self.assertEqual([round(wait["for"] / NS) for wait in waits],
+        self.assertEqual([round(wait["for_ns"] / NS) for wait in waits],
                          sorted(lengths, reverse=True)[:10])
 
     def test_steps_beyond_the_longest_are_counted(self):
@@ -69,7 +69,7 @@ class Longest(Case):
         events = [spin(1000 + 100 * number, 1060 + 100 * number) for number in range(50)]
         (wait,) = self.longest(*events, spin(6000, 6100, 5000, WAITER))["longest_waits"]
         self.assertEqual((len(wait["steps"]), wait["other_steps"]), (32, 68))
-        self.assertEqual({round(step["for"] / NS) for step in wait["steps"]}, {60})
+        self.assertEqual({round(step["for_ns"] / NS) for step in wait["steps"]}, {60})
         self.assertIn("in 68 shorter steps", self.report("--table", "longest"))
         rows = json.loads(self.report("--json", "--table", "longest"))["longest"]
         self.assertEqual((len(rows), rows[-1]["happened"]), (33, "shorter steps"))
@@ -105,7 +105,7 @@ class Longest(Case):
         self.assertEqual((step["task"], step["place"]), ("holder", "holds_long"))
         (link,) = step["waited_for"]
         self.assertEqual((link["lock"], link["holder_task"], self.ticks(link["at"]),
-                          round(link["for"] / NS)), ("inner_lock", "bystander", 2000, 2000))
+                          round(link["for_ns"] / NS)), ("inner_lock", "bystander", 2000, 2000))
         self.assertNotIn("waited_for", waits[1]["steps"][0])
 
     def test_text_has_a_line_for_each_step(self):
@@ -136,13 +136,55 @@ The longest waits, step by step
 
     def test_longest_chain_is_in_the_answer(self):
         chain = self.longest(*chain_of_three())["longest_chain"]
-        self.assertEqual((chain["task"], self.ticks(chain["at"]), round(chain["for"] / NS)),
+        self.assertEqual((chain["task"], self.ticks(chain["at"]), round(chain["for_ns"] / NS)),
                          ("waiter", 1500, 3500))
         self.assertEqual([(link["lock"], link["holder_task"]) for link in chain["waited_for"]],
                          [("my_lock", "holder"), ("inner_lock", "bystander")])
         self.assertIn("Longest chain, 1.75ms at 0.001s: waiter (56) waits for my_lock,\n"
                       "   held by holder (55), which waits for inner_lock, held by bystander (57)\n",
                       self.report())
+
+    def write_cpus(self, *cpus):
+        """The events of each CPU."""
+        self.write(etl.header_buffer(2 + len(cpus)) + etl.buffer(RATES) + b"".join(
+            etl.buffer(events, sequence=2 + cpu, processor=cpu, flags=0x21)
+            for cpu, events in enumerate(cpus)))
+
+    def test_holder_of_a_spin_lock_that_spins_for_another_one_is_a_chain(self):
+        self.write_cpus([spin(4500, 4600, 3000, address=INNER), spin(1000, 5000)],
+                        [spin(5000, 5100, 3000, WAITER, thread=56)],
+                        [spin(1000, 4500, address=INNER, caller=OTHER, thread=57)])
+        answer = self.longest()
+        chain = answer["longest_chain"]
+        self.assertEqual([(link["lock"], link["holder_task"], round(link["for_ns"] / NS))
+                          for link in chain["waited_for"]],
+                         [("my_lock", "holder", 3000), ("inner_lock", "bystander", 2500)])
+        self.assertIn("waiter (56) waits for my_lock,\n   held by holder (55), which waits for "
+                      "inner_lock, held by bystander (57)\n", self.report())
+        text = " ".join(self.report("--table", "longest").split())
+        self.assertIn("held by holder (55) in holds_long; it waited 1.25ms for inner_lock, held by "
+                      "bystander (57)", text)
+
+    def test_handler_that_spins_while_its_cpu_holds_a_lock_is_a_chain(self):
+        """The thread of the record is the one that the handler has interrupted: the idle one."""
+        self.write_cpus([spin(4500, 4600, 3000, address=INNER, thread=0, flags=0x81),
+                         spin(1000, 5000, thread=0, flags=0x41)],
+                        [spin(5000, 5100, 3000, WAITER, thread=56)],
+                        [spin(1000, 4500, address=INNER, caller=OTHER, thread=0, flags=0x81)])
+        self.longest()
+        self.assertRegex(" ".join(self.report().split()),
+                         r"held by \S+( \S+)? \(softirq\), which waits for inner_lock, held by "
+                         r"\S+( \S+)? \(interrupt\)")
+
+    def test_spinning_outside_the_hold_or_on_another_cpu_is_no_chain(self):
+        before = spin(900, 950, 700, address=INNER), spin(1000, 5000)
+        behind = spin(1000, 5000), spin(5050, 5060, 40, address=INNER)
+        for first, other in ((before, []), (behind, []),
+                             # Idle tasks, which all have the id 0.
+                             ([spin(1000, 5000, thread=0)],
+                              [spin(4500, 4600, 3000, address=INNER, thread=0)])):
+            self.write_cpus(first, [spin(5000, 5100, 3000, WAITER, thread=56)], other)
+            self.assertNotIn("longest_chain", self.longest())
 
     def test_searches_in_a_wait_for_many_holds_are_bounded(self):
         """With 700 holds, the search visits less than 400 of the holder's newest waits."""
@@ -175,7 +217,7 @@ The longest waits, step by step
             self.assertEqual([link["lock"] for link in answer["longest_chain"]["waited_for"]],
                              ["my_lock", "inner_lock"])
             (link,) = answer["longest_waits"][0]["steps"][0]["waited_for"]
-            self.assertEqual((link["lock"], round(link["for"] / NS)), ("inner_lock", 6000))
+            self.assertEqual((link["lock"], round(link["for_ns"] / NS)), ("inner_lock", 6000))
 
     def test_long_chain_is_cut_in_the_answer(self):
         locks = [LOCK + 0x288 * number for number in range(6)]

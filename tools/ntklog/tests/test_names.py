@@ -201,7 +201,7 @@ class Names(Directory):
             self.assertEqual(self.names(), ["thread 1 of_another"])
 
     def start_recording(self, *arguments):
-        process = self.start_there("record", "-o", self.etl, *arguments)
+        process = self.start_tool("record", "-o", self.etl, *arguments)
         self.wait_for(lambda: "started" in self.read(7, "state"))
         return process
 

@@ -112,7 +112,7 @@ class Parts(Case):
             *with_sums(HOLDER, 1000, 5000, hold_blocked=3500),
             *with_sums(WAITER, 5000, 5100, 3000, 56, wait_blocked=3000))
         for options, blocked in ((), 2700), (("--from", "0.001"), 2625):
-            parts = json.loads(self.report("--json", *options))["answer"]["parts"]
+            parts = json.loads(self.report("--json", *options))["answer"]["parts_ns"]
             self.assertEqual(round(parts["holder_blocked"] / NS), blocked)
 
     def test_short_event_of_an_old_file_tells_no_reason(self):
@@ -142,7 +142,7 @@ class Parts(Case):
         self.assertIn("   50%  a task held the lock, see below\n", text)
         self.assertIn("   Holders blocked 50%, not recorded 50%\n", text)
         answer = json.loads(self.report("--json"))["answer"]
-        self.assertEqual(answer["undivided"], answer["parts"]["holder_ran"])
+        self.assertEqual(answer["undivided_ns"], answer["parts_ns"]["holder_ran"])
 
     def test_hold_that_did_not_end_is_divided_by_its_times(self):
         self.answer(
@@ -152,9 +152,9 @@ class Parts(Case):
             etl.open_hold(BASE + 9000, "waits", off_cpu=(0, 2000), address=LOCK,
                           since=BASE + 7000, thread=57))
         answer = json.loads(self.report("--json"))["answer"]
-        self.assertEqual({part: round(time / NS) for part, time in answer["parts"].items() if time},
+        self.assertEqual({part: round(time / NS) for part, time in answer["parts_ns"].items() if time},
                          {"holder_ran": 500, "holder_preempted": 500, "holder_blocked": 1000})
-        self.assertEqual(answer["undivided"], 0)
+        self.assertEqual(answer["undivided_ns"], 0)
 
     def test_parts_add_up_whatever_the_event_claims(self):
         chance = random.Random(34)

@@ -26,8 +26,8 @@ class Record(Directory):
         self.write(7, "stats", STATS % 0)
 
     def record(self, *arguments, path=None, **options):
-        return self.start_there("record", "--no-names", "-o", path or self.etl, *arguments,
-                                **options)
+        return self.start_tool("record", "--no-names", "-o", path or self.etl, *arguments,
+                               **options)
 
     def recorded(self, *arguments, status=0, **options):
         process = self.record(*arguments, **options)
@@ -301,7 +301,7 @@ class Defaults(Directory):
 
     def test_default_has_no_stacks(self):
         self.record()
-        self.assertEqual(self.settings(7)["stacks"], 0)
+        self.assertEqual(self.read_settings(7)["stacks"], 0)
 
     def test_default_has_locks_that_spin(self):
         for (spin, rw), more in ((("off, 10 functions", "off, 19 functions"),

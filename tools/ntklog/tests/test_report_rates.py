@@ -327,23 +327,31 @@ class Observed(Case):
 
     def test_rates_are_of_the_time_in_which_the_group_was_observed(self):
         spin, mutex, nt = 0xA0000001, 0xA0000004, 0x20010000
-        report = self.json(
-            etl.spinlock_rundown(1, 1, 1, 0, ), etl.observed(nt, **self.at(0)),
-            etl.observed(spin, **self.at(1)), etl.observed(mutex, **self.at(2)),
-            *[self.lock(seconds, address=0x100) for seconds in (1, 2, 3, 4)],
-            # A hook writes records before all hooks are attached.
-            *[self.lock(seconds, address=0x200) for seconds in (0.5, 2, 3, 4)],
-            *[self.lock(seconds, address=0x300, flags=0x40) for seconds in (1, 2, 3, 4)],
-            *[etl.linux_lock("mutex", wait=100, delta=0, **{}) for _ in range(3)],
-            etl.observed(mutex, 0, **self.at(8)), etl.observed(spin, 0, **self.at(9)),
-            etl.observed(nt, 0, **self.at(10)))
+        events = [(at, etl.observed(group, is_observed, **self.at(at)))
+                  for at, group, is_observed in ((0, nt, 1), (1, spin, 1), (2, mutex, 1),
+                                                 (8, mutex, 0), (9, spin, 0), (10, nt, 0))]
+        # A hook writes records before all hooks are attached.
+        for address, first, flags in (0x100, 1.2, 1), (0x200, .5, 1), (0x300, 1, 0x40):
+            events += [(at, self.lock(at, address=address, flags=flags))
+                       for at in (first, 2, 3, 4)]
+        events += [(at, etl.linux_lock("mutex", wait=100, delta=0, **self.at(at)))
+                   for at in (1.9, 3, 5, 8.5)]
+        events.sort(key=lambda event: event[0])
+        report = self.json(data=etl.file(
+            etl.spinlock_rundown(1, 1, 1, 0, **self.at(0)), etl.ntklog_rundown(0),
+            *(event for _, event in events),
+            groups=(nt, spin, mutex)))
         rows = {row["lock"]: row for row in report["locks"]}
         self.assertAlmostEqual(rows["0x100"]["per_second"], 4 / 8)
         self.assertAlmostEqual(rows["0x100"]["waiting"], 4 * 100 / etl.PERF_FREQ / 8)
-        self.assertAlmostEqual(rows["0x200"]["per_second"], 4 / 8)
+        self.assertEqual(rows["0x200"]["acquisitions"], 4)
+        self.assertAlmostEqual(rows["0x200"]["per_second"], 3 / 8)
+        self.assertAlmostEqual(rows["0x200"]["waiting"], 3 * 100 / etl.PERF_FREQ / 8)
         # No lock of Linux is ordinary.
         self.assertAlmostEqual(rows["0x300"]["per_second"], 4 / 10)
-        self.assertAlmostEqual(report["resources"][0]["per_second"], 3 / 6)
+        self.assertAlmostEqual(report["resources"][0]["per_second"], 2 / 6)
+        self.assertAlmostEqual(report["resources"][0]["waiting"], 2 * 100 / etl.PERF_FREQ / 6)
+        self.assertEqual(report["resources"][0]["releases"], 4)
         self.assertEqual(report["observed"], {"spinlock": 10, "linux_spinlock": 8, "linux_mutex": 6})
         self.assertIn("observed for 10.000 s: spinlock; for 8.000 s: linux_spinlock; "
                       "for 6.000 s: linux_mutex; rates are of these times\n", unwrapped(self.report().stdout))
@@ -358,6 +366,47 @@ class Observed(Case):
                            etl.observed(0xA0000002, 0, **self.at(7)), self.lock(1),
                            etl.perfinfo(0x1234, b"", **self.at(10)))
         self.assertAlmostEqual(report["locks"][0]["per_second"], 3 / 5)
+
+    def test_record_outside_the_observed_time_does_not_count_in_a_rate(self):
+        spin, times = 0xA0000001, (0.5, 2, 3, 4.5, 6, 9.5)
+        events = [etl.ntklog_rundown(0), etl.spinlock_rundown(1, 1, 1, 0)]
+        # A suspend ends the observation, and the resume begins it anew.
+        changes = {1: 1, 4: 0, 5: 1, 9: 0, 10: 0}
+        for at in sorted((*times, *changes)):
+            events.append(etl.observed(spin, changes[at], **self.at(at)) if at in changes else
+                          self.lock(at, address=0x100, flags=1))
+        for options in (), ("--by", "cpu"):
+            self.write(etl.file(*events, groups=[spin]))
+            (row,) = json.loads(self.report("--json", "--table", "locks", *options).stdout)["locks"]
+            self.assertEqual((row["acquisitions"], row["sampled"]), (6, 6))
+            self.assertAlmostEqual(row["wait_total_ns"], 600 * 1e9 / etl.PERF_FREQ)
+            self.assertAlmostEqual(row["per_second"], 3 / 7)
+            self.assertAlmostEqual(row["waiting"], 300 / etl.PERF_FREQ / 7)
+
+    def test_group_whose_first_event_ends_it_was_observed_before(self):
+        report = self.json(data=etl.file(
+            etl.ntklog_rundown(0), etl.spinlock_rundown(1, 1, 1, 0), self.lock(1, flags=1),
+            self.lock(2, flags=1), etl.observed(0xA0000001, 0, **self.at(4)),
+            self.lock(5, flags=1), groups=[0xA0000001]))
+        self.assertAlmostEqual(report["locks"][0]["per_second"], 2 / 4)
+
+    def test_flight_recording_counts_observed_records_of_each_cpu(self):
+        spin = 0xA0000001
+        buffers = [etl.buffer([etl.ntklog_rundown(0, **self.at(95)),
+                               *(self.lock(at, address=0x100, flags=1) for at in (95, 96))],
+                              sequence=20),
+                   etl.buffer([etl.observed(spin, 0, **self.at(97)),
+                               self.lock(98, address=0x100, flags=1)], sequence=21),
+                   etl.buffer([self.lock(at, address=0x100, flags=1) for at in (92, 97.5)],
+                              processor=1, sequence=22)]
+        data = bytearray(etl.header_buffer(1 + len(buffers), [spin],
+                                           end_time=FlightRecordings.END) +
+                         b"".join(buffers))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x400)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, 17)
+        self.write(data)
+        (row,) = json.loads(self.report("--json").stdout)["locks"]
+        self.assertAlmostEqual(row["per_second"], 2 / 2 + 1 / 5)
 
     def test_without_such_events_rates_are_of_the_whole_time(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock(4), self.lock(10))

@@ -36,7 +36,7 @@ class Start(Directory):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout, "session 5 is started: spinlock,contextswap; ntklog stop 5 "
                          "-o FILE writes what it has logged\n")
-        self.assertEqual(self.settings(5), {
+        self.assertEqual(self.read_settings(5), {
             "masks": (0, GROUPS["PERF_SPINLOCK"] & 0x1FFFFFFF | 4, 0, 0, 0, 0, 0, 0),
             "buffer_size": 128 << 10, "buffers": 9, "mode": 1, "flush_timer": 0, "stacks": 0,
             "contextswap_version": 0})
@@ -48,7 +48,8 @@ class Start(Directory):
         result = self.run_there("start", "3")
         self.assertIn("session 3 is started: spinlock,resource,linux_spinlock;", result.stdout)
         self.assertEqual(self.groups(3), "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK")
-        self.assertEqual((self.settings(3)["buffer_size"], self.settings(3)["buffers"]), (0, 0))
+        settings = self.read_settings(3)
+        self.assertEqual((settings["buffer_size"], settings["buffers"]), (0, 0))
 
     def test_readythread_selects_its_group_alone(self):
         result = self.run_there("start", "3", "-e", "readythread")
@@ -61,13 +62,13 @@ class Start(Directory):
             self.write(5, "state", "stopped\n")
             result = self.run_there("start", "5", *arguments)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertEqual(self.settings(5)["stacks"], stacks)
+            self.assertEqual(self.read_settings(5)["stacks"], stacks)
 
     def test_running_session_is_refused_and_unchanged(self):
         self.run_there("start", "0", "-e", "spinlock")
-        before = self.settings(0)
+        before = self.read_settings(0)
         self.refused("session 0 is started already: ntklog stop 0 ends it", "0", "-e", "contextswap")
-        self.assertEqual(self.settings(0), before)
+        self.assertEqual(self.read_settings(0), before)
         self.assertEqual(self.read(0, "state"), "started\n")
 
     def test_owner_of_a_session_is_named(self):
@@ -87,7 +88,7 @@ class Start(Directory):
 
     def test_kill_while_the_start_attaches_leaves_nothing_started(self):
         self.write(3, "slow_start", "")
-        process = self.start_there("start", "3")
+        process = self.start_tool("start", "3")
         self.wait_for(lambda: os.path.exists(self.path(3, "is_starting")))
         process.terminate()
         process.communicate(timeout=600)

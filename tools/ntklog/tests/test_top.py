@@ -110,7 +110,7 @@ class Top(TopCase):
         self.log_events(self.lock())
         self.log(6, etl.header_buffer(2), etl.buffer([self.lock()]))
         self.write(6, "stats", STATS % 0)
-        process = self.start_there("top", "-e", "resource", "-d", "600", stdout=subprocess.DEVNULL)
+        process = self.start_tool("top", "-e", "resource", "-d", "600", stdout=subprocess.DEVNULL)
         self.wait_for(lambda: self.read(7, "state") == "started\n")
         result = self.run_there("record", "--no-names", "-e", "contextswap", "--duration", ".1", "-o",
                                 os.path.join(self.directory, "a.etl"))
@@ -122,7 +122,7 @@ class Top(TopCase):
 
     def test_signal_while_the_start_attaches_stops_everything(self):
         self.write(7, "slow_start", "")
-        process = self.start_there("top", "--once", stdout=subprocess.DEVNULL)
+        process = self.start_tool("top", "--once", stdout=subprocess.DEVNULL)
         self.wait_for(lambda: os.path.exists(self.path(7, "is_starting")))
         process.terminate()
         error = process.communicate(timeout=600)[1].decode()
@@ -281,7 +281,7 @@ class Top(TopCase):
         self.log_events(*events)
         out = os.path.join(self.directory, "top.json")
         with open(out, "w") as stream:
-            process = self.start_there("top", "--json", "-d", ".1", "-e", "spinlock", stdout=stream)
+            process = self.start_tool("top", "--json", "-d", ".1", "-e", "spinlock", stdout=stream)
         self.wait_for(lambda: "old_lock" in self.get("top.json"))
         self.put("proc/kallsyms", KERNEL + module % (4 * ("new",)))
         self.put("proc/modules", "new 16384 1 - Live 0xffffffffc0100000\n")

@@ -77,7 +77,7 @@ class By(TopCase):
             ("my_lock", "56 waiter", "56 waiter"): 1000,
             ("other_lock", "56 waiter", "50 leader"): 50})
 
-    def test_other_properties_have_the_labels_of_report(self):
+    def test_other_attributes_have_the_labels_of_report(self):
         self.log_waits()
         for by, labels in (("thread", {"56 waiter", "58 other"}), ("task", {"waiter", "other"}),
                            ("cgroup", {"/system.slice/web.service"}), ("cpu", {"CPU 0", "CPU 1"}),
@@ -123,7 +123,7 @@ class By(TopCase):
         self.assertEqual(self.waiters(top), {"56 waiter": (1, 3000, 3000)})
         self.assertEqual(self.blockers(top), {("my_lock", "56 waiter", "50 leader"): 3000})
 
-    def test_last_property_counts(self):
+    def test_last_attribute_counts(self):
         self.log_waits()
         top = json.loads(self.once("--json", "--by", "process", "--by", "task"))
         self.assertEqual(set(self.waiters(top)), {"waiter", "other"})
@@ -148,8 +148,8 @@ class By(TopCase):
         self.log_cpus([sleep(1000, 5000)])
         out = os.path.join(self.directory, "top.json")
         with open(out, "w") as stream:
-            process = self.start_there("top", "--json", "-d", ".1", "-e", "linux_mutex", "--by", "process",
-                                       stdout=stream)
+            process = self.start_tool("top", "--json", "-d", ".1", "-e", "linux_mutex",
+                                      "--by", "process", stdout=stream)
         self.wait_for(lambda: self.get("top.json").count("\n") >= 2)
         with open(self.path(7, "cpu0"), "ab") as stream:
             stream.write(etl.buffer([sleep(5000, 5100, 3000, thread=56)], sequence=2))

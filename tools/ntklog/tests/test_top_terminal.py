@@ -175,8 +175,8 @@ class Terminal(TopCase):
 
     def test_closed_pipe_ends_top_silently(self):
         for options in [], ["--json"]:
-            process = self.start_there("top", "-e", "spinlock", "-d", ".1", *options,
-                                       stdout=subprocess.PIPE)
+            process = self.start_tool("top", "-e", "spinlock", "-d", ".1", *options,
+                                      stdout=subprocess.PIPE)
             process.stdout.readline()
             process.stdout.close()
             error = process.stderr.read()

@@ -37,8 +37,8 @@ class Base(Directory):
         self.write(7, "stats", STATS % 0)
 
     def run_trap(self, *arguments, status=0, names=("--no-names",)):
-        process = self.start_there("record", *names, "-o", self.etl, "--after", "0.1",
-                                   *arguments)
+        process = self.start_tool("record", *names, "-o", self.etl, "--after", "0.1",
+                                  *arguments)
         error = process.communicate(timeout=600)[1].decode()
         self.assertEqual(process.returncode, status, error)
         return error
@@ -114,8 +114,8 @@ class Trap(Base):
     def test_file_that_gets_its_name_is_refused_to_another_recording(self):
         part = os.path.join(self.directory, "a.etl.part")
         self.put("a.etl.part.slow_rename", "")
-        process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "0.1",
-                                   "--on", "SpinCount > 4000", "--before", "10")
+        process = self.start_tool("record", "--no-names", "-o", self.etl, "--after", "0.1",
+                                  "--on", "SpinCount > 4000", "--before", "10")
         self.wait_for(lambda: os.path.exists(part + ".is_renaming"))
         self.log(6, etl.header_buffer(2), at(1, 1))
         self.write(6, "stats", STATS % 0)
@@ -157,8 +157,8 @@ class Trap(Base):
         self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))
 
     def test_signal_ends_the_rest_of_the_times(self):
-        process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "100",
-                                   "--on", "SpinCount > 4000", "--times", "3")
+        process = self.start_tool("record", "--no-names", "-o", self.etl, "--after", "100",
+                                  "--on", "SpinCount > 4000", "--times", "3")
         first = os.path.join(self.directory, "a.1.etl")
         self.wait_for(lambda: os.path.exists(first) and os.path.getsize(first) > etl.SIZE)
         process.terminate()
@@ -169,9 +169,9 @@ class Trap(Base):
 
     def test_signal_ends_the_command_of_exec(self):
         pid = os.path.join(self.directory, "pid")
-        process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "0.1",
-                                   "--on", "SpinCount > 4000", "--times", "3",
-                                   "--exec", "echo $$ >%s; exec sleep 1000" % pid)
+        process = self.start_tool("record", "--no-names", "-o", self.etl, "--after", "0.1",
+                                  "--on", "SpinCount > 4000", "--times", "3",
+                                  "--exec", "echo $$ >%s; exec sleep 1000" % pid)
         self.wait_for(lambda: os.path.exists(pid) and os.path.getsize(pid))
         with open(pid) as stream:
             os.kill(int(stream.read()), signal.SIGTERM)
@@ -181,10 +181,10 @@ class Trap(Base):
     def test_signal_during_exec_ends_the_recording(self):
         begun = os.path.join(self.directory, "begun")
         may_end = os.path.join(self.directory, "may_end")
-        process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "0.1",
-                                   "--on", "SpinCount > 4000", "--times", "3",
-                                   "--exec", "echo >%s; until [ -e %s ]; do sleep .1; done" %
-                                   (begun, may_end))
+        process = self.start_tool("record", "--no-names", "-o", self.etl, "--after", "0.1",
+                                  "--on", "SpinCount > 4000", "--times", "3",
+                                  "--exec", "echo >%s; until [ -e %s ]; do sleep .1; done" %
+                                  (begun, may_end))
         self.wait_for(lambda: os.path.exists(begun))
         process.terminate()
         self.put("may_end", "")
@@ -195,8 +195,8 @@ class Trap(Base):
     def test_device_is_refused_and_stays(self):
         device = os.path.join(self.directory, "null")
         os.symlink("/dev/null", device)
-        process = self.start_there("record", "--no-names", "-o", device, "--on",
-                                   "SpinCount > 9000", "--duration", "0.2")
+        process = self.start_tool("record", "--no-names", "-o", device, "--on",
+                                  "SpinCount > 9000", "--duration", "0.2")
         self.assertIn("is not a regular file", process.communicate(timeout=600)[1].decode())
         self.assertEqual(process.returncode, 1)
         self.assertTrue(os.path.lexists(device))

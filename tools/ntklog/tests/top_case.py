@@ -54,7 +54,7 @@ class TopCase(ParameterDirectory):
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
         self.resize(slave, *size)
-        process = self.start_there(
+        process = self.start_tool(
             *arguments, stdin=slave, stdout=slave, start_new_session=True,
             env={**self.environment(), "TERM": term},
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **options)

@@ -393,9 +393,9 @@ void shim_set_key(struct static_key_false *key, bool on);
  */
 void shim_set_call(void *function, const void *target);
 
-/* shim_start() comes first. shim_be_cpu() gives the calling thread the CPU's per-CPU data. */
+/* shim_start() comes first. shim_become_cpu() gives the calling thread the CPU's per-CPU data. */
 void shim_start(void);
-void shim_be_cpu(int cpu);
+void shim_become_cpu(int cpu);
 
 #include "qspinlock.h"
 #include "session.h"

@@ -30,9 +30,9 @@ unsigned long shim_cpu_off[SHIM_CPUS];
 extern char __start_shim_percpu[], __stop_shim_percpu[], __executable_start[], etext[];
 extern struct shim_site __start_shim_sites[], __stop_shim_sites[];
 
-static void shim_check(bool right, const char *what)
+static void shim_check(bool succeeded, const char *what)
 {
-	if (right)
+	if (succeeded)
 		return;
 	perror(what);
 	exit(1);
@@ -70,11 +70,11 @@ static void shim_sync_patched_code(void)
 void *shim_alloc_percpu(size_t size)
 {
 	static size_t used;
-	void *part = shim_percpu_pool + used;
+	void *allocated = shim_percpu_pool + used;
 
 	used += (size + 63) & ~63UL;
 	shim_check(used <= sizeof(shim_percpu_pool), "per-CPU memory");
-	return part;
+	return allocated;
 }
 
 void shim_start(void)
@@ -104,7 +104,7 @@ void shim_start(void)
 	}
 }
 
-void shim_be_cpu(int cpu)
+void shim_become_cpu(int cpu)
 {
 	shim_check(!syscall(SYS_arch_prctl, ARCH_SET_GS, shim_cpu_off[cpu]), "arch_prctl");
 }
@@ -116,12 +116,12 @@ void ntklog_update_each_cpu(void (*update)(int cpu))
 	int cpu;
 
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
-		shim_be_cpu(cpu);
+		shim_become_cpu(cpu);
 		update(cpu);
 	}
 	for (cpu = 0; shim_cpu_off[cpu] != own_offset; cpu++)
 		;
-	shim_be_cpu(cpu);
+	shim_become_cpu(cpu);
 }
 
 /* No other thread may run the patched code. */
@@ -138,14 +138,14 @@ void shim_set_key(struct static_key_false *key, bool on)
 
 void shim_set_call(void *function, const void *target)
 {
-	static const unsigned char room[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	static const unsigned char patch_area[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	unsigned char *code = function;
 
 	if (!memcmp(code, endbr, sizeof(endbr)))
 		code += sizeof(endbr);
-	if (memcmp(code, room, sizeof(room)) && memcmp(code, shim_nop, sizeof(shim_nop)) &&
-	    code[0] != SHIM_CALL)
+	if (memcmp(code, patch_area, sizeof(patch_area)) &&
+	    memcmp(code, shim_nop, sizeof(shim_nop)) && code[0] != SHIM_CALL)
 		abort();
 	if (target)
 		shim_write(code, SHIM_CALL, target);

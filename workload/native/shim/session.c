@@ -25,7 +25,7 @@ DEFINE_PER_CPU(struct ke_irql, ke_irql);
 u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
 struct etw_session etw_sessions[ETW_SESSIONS];
 struct rchan_buf etw_closed_buffer = { .offset = ETW_BUFFER_SIZE_MAX };
-unsigned int ntklog_slab_cache_word = 1;
+unsigned int ntklog_slab_cache_word_index = 1;
 
 static struct rchan shim_channel = {
 	.subbuf_size = SHIM_BUFFER_SIZE,

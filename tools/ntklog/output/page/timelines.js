@@ -154,23 +154,23 @@ function stepText(wait, step) {
   const links = (step.waited_for ?? []).map((link) => `\nwaited for ${link.lock}` +
     (link.holder_thread === undefined ? "" :
       `, held by ${link.holder_task || "thread"} ${link.holder_thread}`));
-  return `${wait.lock}: ${formatTime(step.for)} from ${step.at.toFixed(6)} s on${text}` +
+  return `${wait.lock}: ${formatTime(step.for_ns)} from ${step.at.toFixed(6)} s on${text}` +
     holder + links.join("");
 }
 
 function showWait(wait) {
-  const seconds = wait.for / 1e9;
+  const seconds = wait.for_ns / 1e9;
   setView(wait.at - seconds / 2, wait.at + seconds * 1.5);
 }
 
 // Draw a wait with its steps, each in the colour of its part. A click shows its span of time.
 function makeLongestWait(wait) {
-  const height = 16, seconds = wait.for / 1e9;
-  const label = `${formatTime(wait.for)} from ${wait.at.toFixed(6)} s on: ${wait.lock}, ` +
+  const height = 16, seconds = wait.for_ns / 1e9;
+  const label = `${formatTime(wait.for_ns)} from ${wait.at.toFixed(6)} s on: ${wait.lock}, ` +
     `waiter ${taskText(wait, "thread", "task")}`;
   const svg = makeDrawing(height, label);
   const steps = [[wait.at, seconds, "whole", label.replace(": ", "\n")],
-                 ...wait.steps.map((step) => [step.at, step.for / 1e9, step.part,
+                 ...wait.steps.map((step) => [step.at, step.for_ns / 1e9, step.part,
                                               stepText(wait, step)])];
   const marks = steps.map(([at, length, part, text]) => {
     const mark = makeSvg("rect", { role: "img", "aria-label": text, class: `part ${part}`,
@@ -196,7 +196,7 @@ function makeLongestWaits() {
               make("p", {}, "Each with its steps. A click shows the time of a wait."),
               ...data.longest.map((wait) => {
                 const button = makeButton("", () => showWait(wait));
-                button.append(`${formatTime(wait.for)} `, breakable(wait.lock));
+                button.append(`${formatTime(wait.for_ns)} `, breakable(wait.lock));
                 button.className = "name";
                 return makeRow(button, makeLongestWait(wait));
               }),

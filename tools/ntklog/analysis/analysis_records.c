@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <string.h>
+
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "analysis_records.h"
+#include "charge_thread.h"
+
+static uint64_t lock_key_of(struct analysis *analysis, uint64_t address,
+			    const struct etl_event *event)
+{
+	return analysis->by_address ? address :
+		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
+}
+
+static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
+			      const struct etl_event *event)
+{
+	return wanted_lock_count(&analysis->wanted_lock, analysis->names, address,
+				 event->time_stamp, analysis->by_address);
+}
+
+static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
+						      const struct etl_event *event)
+{
+	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
+		&rates_at(&analysis->history, event->time_stamp)->spinlock :
+		&analysis->spinlocks.rates;
+}
+
+static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
+						      const struct etl_event *event)
+{
+	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
+		&rates_at(&analysis->history, event->time_stamp)->resource :
+		&analysis->resources.rates;
+}
+
+static void add_stack(struct analysis *analysis, const struct stack *stack,
+		      const struct stack_record *record)
+{
+	stack_stats_add(&analysis->stacks, stack, record);
+	if (analysis->has_lock_stacks)
+		stack_stats_add(&analysis->lock_stacks, stack, record);
+}
+
+static struct record_origin origin_of(const struct analysis *analysis,
+				      const struct etl_event *event)
+{
+	return (struct record_origin) {
+		.cpu = event->processor, .ticks = event->time_stamp - analysis->origin_time,
+	};
+}
+
+static bool has_groups(const struct analysis *analysis, uint32_t groups)
+{
+	return analysis->groups.masks[PERF_MASK_INDEX(groups)] & PERF_MASK_BITS(groups);
+}
+
+/*
+ * Tell whether the groups of a record were observed. Only recordings of ntklog have the rules, and
+ * the events that tell it of the enabled groups. The sums of a running session have no group mask.
+ */
+static enum observation observation_of(const struct analysis *analysis, uint32_t groups,
+				       const struct etl_event *event)
+{
+	if (!analysis->spinlocks.rates.has_rules || !has_groups(analysis, groups))
+		return OBSERVATION_ON;
+	return coverage_observation(&analysis->coverage, groups, event->time_stamp);
+}
+
+static void add_spinlock(struct analysis *analysis, const struct charge_event *source,
+			 struct spinlock_record *record)
+{
+	const struct etl_event *event = source->event;
+	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
+	struct record_origin origin = origin_of(analysis, event);
+	uint64_t class, weight;
+	struct splits *splits = analysis->splits;
+	struct charge_record read;
+	bool is_wanted, has_hold;
+	uint8_t rule;
+	int64_t hold;
+
+	rule = spinlock_rule(rates, record);
+	weight = spinlock_weight(rates, record);
+	class = lock_key_of(analysis, record->lock, event);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
+	if (analysis->charges.charges || splits)
+		charge_read_spinlock(&read, source, record, rule);
+	if (analysis->charges.charges) {
+		read.hold.class = class;
+		read.hold.weight = is_wanted ? weight : 0;
+		charge_thread_add_hold(&analysis->charges, &read.hold);
+	}
+	if (!is_wanted)
+		return;
+	record->lock = class;
+	origin.observation = observation_of(analysis,
+					    spinlock_groups(UINT64_C(1) << record->mode,
+							    has_groups(analysis,
+								       SPINLOCK_LINUX_GROUPS)),
+					    event);
+	spinlock_stats_add(&analysis->spinlocks, record, rates, &origin);
+	has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
+	hold = record->release_time - record->acquire_time;
+	add_stack(analysis, source->stack, &(struct stack_record) {
+		.weight = weight,
+		.is_sample = rates->acquire_rate > 1,
+		.waits_are_sample = rates->contention_rate > 1,
+		.has_waited = record->spin_count,
+		.wait = record->wait_time,
+		.is_wait_only = !has_hold,
+		.has_hold = has_hold,
+		.hold = hold > 0 ? hold : 0,
+		.class = class,
+		.by = splits ? splits_find(splits, 0, &read.hold) : record->thread_id,
+		.caller = record->caller,
+	});
+	if (splits) {
+		record->lock = splits_find(splits, class, &read.hold);
+		spinlock_stats_add(&splits->spinlocks, record, rates, &origin);
+	}
+}
+
+static void add_resource(struct analysis *analysis, const struct charge_event *source,
+			 struct resource_record *record)
+{
+	const struct etl_event *event = source->event;
+	const struct resource_rates *rates = resource_rates_of(analysis, event);
+	struct record_origin origin = origin_of(analysis, event);
+	uint64_t class, weight = 0;
+	struct splits *splits = analysis->splits;
+	struct charge_record read;
+	bool is_wanted;
+
+	kept_callers_complete(analysis->kept_callers, event, record);
+	if (resource_record_is_release(record))
+		open_holds_drop_entry(&analysis->open_holds, record->resource, record->thread_id);
+	class = lock_key_of(analysis, record->resource, event);
+	is_wanted = source->is_selected && count_wanted_lock(analysis, record->resource, event);
+	if (analysis->charges.charges || splits)
+		charge_read_resource(&read, source, record);
+	record->resource = class;
+	if (is_wanted) {
+		origin.observation = observation_of(analysis, resource_kind_group(record->kind),
+						    event);
+		weight = resource_stats_add(&analysis->resources, record, rates, &origin);
+	}
+	if (analysis->charges.charges && resource_record_is_release(record)) {
+		read.hold.class = class;
+		read.hold.weight = weight;
+		charge_thread_add_hold(&analysis->charges, &read.hold);
+	}
+	if (!is_wanted)
+		return;
+	add_stack(analysis, source->stack, &(struct stack_record) {
+		.weight = weight,
+		.is_sample = rates->release_rate > 1,
+		.waits_are_sample = rates->contention_rate > 1,
+		.has_waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
+		.wait = record->wait_time,
+		.has_hold = record->hold_time,
+		.hold = record->hold_time,
+		.class = class,
+		.is_sleeping = true,
+		.by = splits ? splits_find(splits, 0, &read.hold) : record->thread_id,
+		.caller = record->caller,
+	});
+	if (splits) {
+		record->resource = splits_find(splits, class, &read.hold);
+		resource_stats_add(&splits->resources, record, rates, &origin);
+	}
+}
+
+/* Add a context switch to the sums of each thread on each CPU. */
+static void add_split_switch(struct splits *splits, const struct etl_event *event,
+			     const struct contextswap_record *contextswap, uint64_t origin)
+{
+	const struct charge_hold hold = { .cpu = event->processor };
+	struct contextswap_record record = *contextswap;
+
+	if (splits->labels.by != CHARGE_BY_CPU)
+		return;
+	if (record.old_thread_id)
+		record.old_thread_id = splits_find(splits, record.old_thread_id, &hold);
+	if (record.new_thread_id)
+		record.new_thread_id = splits_find(splits, record.new_thread_id, &hold);
+	switch_stats_add(&splits->switches, &record, event->processor, event->time_stamp, origin);
+}
+
+static void add_contextswap(struct analysis *analysis, const struct charge_event *source,
+			    const struct contextswap_record *record)
+{
+	const struct etl_event *event = source->event;
+
+	if (source->is_selected)
+		switch_stats_add(&analysis->switches, record, event->processor,
+				 event->time_stamp, analysis->origin_time);
+	if (source->is_selected && analysis->splits)
+		add_split_switch(analysis->splits, event, record, analysis->origin_time);
+	if (analysis->charges.charges)
+		charge_add_contextswap(&analysis->charges, source, record);
+}
+
+static void add_open_hold(struct analysis *analysis, const struct charge_event *source)
+{
+	const struct etl_event *event = source->event;
+	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
+
+	memcpy(&hold.event, event->data, event->data_size);
+	hold.class = lock_key_of(analysis, hold.event.lock, event);
+	hold.is_wanted = source->is_selected &&
+			 count_wanted_lock(analysis, hold.event.lock, event);
+	open_holds_add(&analysis->open_holds, &hold);
+}
+
+/**
+ * analysis_add_record() - add the record of an event to all sums
+ * @analysis: analysis to change
+ * @source: the event, which is of a known type; other events than records add nothing
+ * @record: the fields of the event; they are changed
+ */
+void analysis_add_record(struct analysis *analysis, const struct charge_event *source,
+			 union wmi_record *record)
+{
+	switch (source->event->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		add_spinlock(analysis, source, &record->spinlock);
+		break;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		add_resource(analysis, source, &record->resource);
+		break;
+	case NTKLOG_LOG_TYPE_OPEN_HOLD:
+		add_open_hold(analysis, source);
+		break;
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		add_contextswap(analysis, source, &record->contextswap);
+		break;
+	}
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The labels of waiters, holders and functions: see label_table.h. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "charge_mix.h"
+#include "label_table.h"
+#include "macros.h"
+
+static uint64_t hash_text(const char *text)
+{
+	size_t length = strlen(text);
+
+	return (uint64_t)hash_bytes(text, length) << 32 | hash_bytes(text, length / 2);
+}
+
+static void free_label(struct label_table *table, struct charge_label *label)
+{
+	HASH_DEL(table->labels, label);
+	free(label->text);
+	free(label);
+}
+
+/**
+ * label_table_find() - find or add the label of a text
+ * @table: the table
+ * @text: the text
+ *
+ * Return: the label, or NULL if the table is full or there is no memory.
+ */
+struct charge_label *label_table_find(struct label_table *table, const char *text)
+{
+	uint64_t hash = hash_text(text);
+	struct charge_label *label;
+
+	HASH_FIND(hh, table->labels, &hash, sizeof(hash), label);
+	if (label || HASH_COUNT(table->labels) >= LABELS_MAX)
+		return label;
+	hash_add(table->labels, hash, &hash, label);
+	if (label)
+		label->text = strdup(text);
+	if (label && label->text)
+		return label;
+	if (label)
+		free_label(table, label);
+	table->no_memory = true;
+	return NULL;
+}
+
+/* The members of a hold that make its label; the others stay 0. */
+static struct label_key key_of(const struct label_table *table, const struct charge_hold *hold)
+{
+	struct label_key key = {
+		.flags = hold->is_shared | hold->in_softirq << 1 | hold->in_interrupt << 2 |
+			 hold->is_sleeping << 3,
+	};
+	const char *name;
+
+	switch (table->by) {
+	case CHARGE_BY_CALLER:
+	case CHARGE_BY_FUNCTION:
+	case CHARGE_BY_STACK:
+		key.caller = hold->caller;
+		if (hold->frames)
+			memcpy(key.frames, hold->frames, sizeof(key.frames));
+		/* A spin lock's holder is named by its function, whichever task called it. */
+		if (table->by != CHARGE_BY_FUNCTION &&
+		    (table->by != CHARGE_BY_CALLER || !key.caller || hold->is_sleeping))
+			key.thread_id = hold->thread_id;
+		break;
+	case CHARGE_BY_PROCESS:
+		/* A task's process and cgroup change with time: the addresses of texts tell. */
+		if (names_find_process(table->names, hold->thread_id, hold->log_time,
+				       &key.thread_id, &name)) {
+			key.caller = (uintptr_t)name;
+			/* Tell a process without a name from the thread of the same number. */
+			key.flags |= 1u << 31;
+		} else {
+			key.thread_id = hold->thread_id;
+		}
+		break;
+	case CHARGE_BY_CGROUP:
+		key.caller = (uintptr_t)names_find_cgroup(table->names, hold->thread_id,
+							  hold->log_time);
+		key.thread_id = hold->thread_id;
+		break;
+	case CHARGE_BY_CPU:
+		key.flags |= hold->cpu << 16;
+		break;
+	case CHARGE_BY_IRQL:
+		key.flags |= hold->irql << 16;
+		break;
+	case CHARGE_BY_TASK:
+	case CHARGE_BY_THREAD:
+	case CHARGE_BYS:
+		key.thread_id = hold->thread_id;
+		break;
+	}
+	return key;
+}
+
+/**
+ * label_table_find_hold() - find or add the label of a waiter or a holder
+ * @table: the table
+ * @hold: the hold
+ *
+ * Return: the label, or NULL if the table is full or there is no memory.
+ */
+struct charge_label *label_table_find_hold(struct label_table *table,
+					   const struct charge_hold *hold)
+{
+	struct label_key key = key_of(table, hold);
+	struct label_cached *cached = &table->cache[charge_mix(key.caller + key.flags,
+							       key.thread_id, key.frames[1]) >>
+						    (64 - LABEL_CACHE_BITS)];
+	char text[CHARGE_LABEL_SIZE];
+
+	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {
+		charge_format_holder(table->names, table->by, hold, text, sizeof(text));
+		cached->label = label_table_find(table, text);
+		cached->key = key;
+	}
+	return cached->label;
+}
+
+/**
+ * label_table_drop_unused() - remove the labels whose @is_used is false
+ * @table: the table
+ */
+void label_table_drop_unused(struct label_table *table)
+{
+	struct charge_label *label, *next;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(table->cache); i++)
+		if (table->cache[i].label && !table->cache[i].label->is_used)
+			table->cache[i].label = NULL;
+	HASH_ITER(hh, table->labels, label, next) {
+		if (!label->is_used)
+			free_label(table, label);
+	}
+}
+
+/**
+ * label_table_free() - free all labels
+ * @table: the table; it is not used afterwards
+ */
+void label_table_free(struct label_table *table)
+{
+	struct charge_label *label, *next;
+
+	HASH_ITER(hh, table->labels, label, next)
+		free_label(table, label);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LABEL_TABLE_H
+#define _NTKLOG_LABEL_TABLE_H
+
+/* The labels of waiters, holders and functions: each text is there once. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "charge_labels.h"
+#include "hash.h"
+
+/* Greatest number of labels in a table. */
+#define LABELS_MAX		0x20000
+
+#define LABEL_CACHE_BITS	12
+
+/**
+ * struct charge_label - a name of waiters, holders or functions
+ * @hash: the key: hash_bytes() of the whole text and of its first half
+ * @text: the label
+ * @is_used: a row has the label; valid while labels are dropped
+ * @hh: in the table of labels
+ */
+struct charge_label {
+	uint64_t hash;
+	char *text;
+	bool is_used;
+	UT_hash_handle hh;
+};
+
+/**
+ * struct label_table - labels, and those of recent holds
+ * @names: set by the caller: of functions and tasks, or NULL
+ * @by: set by the caller: attribute of a hold that its label tells
+ * @labels: table, by text
+ * @no_memory: a label is missing for want of memory
+ * @cache: labels of recent holds, by the members of a hold that make its label
+ */
+struct label_table {
+	const struct names *names;
+	enum charge_by by;
+	struct charge_label *labels;
+	bool no_memory;
+	struct label_cached {
+		struct label_key {
+			uint64_t frames[CHARGE_FRAMES_MAX];
+			uint64_t caller;
+			uint32_t thread_id;
+			uint32_t flags;
+		} key;
+		struct charge_label *label;
+	} cache[1 << LABEL_CACHE_BITS];
+};
+
+struct charge_label *label_table_find(struct label_table *table, const char *text);
+struct charge_label *label_table_find_hold(struct label_table *table,
+					   const struct charge_hold *hold);
+void label_table_drop_unused(struct label_table *table);
+void label_table_free(struct label_table *table);
+
+#endif /* _NTKLOG_LABEL_TABLE_H */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_SPLITS_H
+#define _NTKLOG_SPLITS_H
+
+/*
+ * Sums by lock, or by thread, and by the attribute of --by. A number stands for both, in place of
+ * the lock or the thread in the records that are summed up.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "label_table.h"
+#include "resource_stats.h"
+#include "spinlock_stats.h"
+#include "switch_stats.h"
+
+/* Greatest number of pairs of a lock or a thread and a label; one of them stands for all others. */
+#define SPLITS_MAX	0x40000
+
+/**
+ * struct split - a lock or a thread, and a label
+ * @key: class of the lock, its address, or id of the thread; 0: none
+ * @label: of the attribute; NULL: further pairs
+ */
+struct split {
+	uint64_t key;
+	const struct charge_label *label;
+};
+
+struct split_entry;
+
+/**
+ * struct splits - the pairs, and the sums in which numbers stand for them
+ * @labels: labels of the pairs
+ * @entries: table of the pairs
+ * @by_number: the same pairs; the first one has the number 1 and stands for all others
+ * @count: number of pairs
+ * @spinlocks: sums of spin locks
+ * @resources: sums of locks that sleep
+ * @switches: sums of threads by CPU; empty if the attribute is another one
+ * @no_memory: something is missing for want of memory
+ */
+struct splits {
+	struct label_table labels;
+	struct split_entry *entries;
+	const struct split **by_number;
+	size_t count;
+	struct spinlock_stats spinlocks;
+	struct resource_stats resources;
+	struct switch_stats switches;
+	bool no_memory;
+};
+
+struct splits *splits_open(const struct names *names, enum charge_by by);
+uint32_t splits_find(struct splits *splits, uint64_t key, const struct charge_hold *hold);
+const struct split *splits_at(const struct splits *splits, uint64_t number);
+bool splits_are_complete(const struct splits *splits);
+void splits_free(struct splits *splits);
+
+#endif /* _NTKLOG_SPLITS_H */
