@@ -78,7 +78,8 @@ static noinline struct cpu_state current_cpu_state(void)
 	return (struct cpu_state){ preempt_count(), irqs_disabled() };
 }
 
-static void report_difference(const char *name, struct cpu_state actual, struct cpu_state expected)
+static void print_cpu_state_difference(const char *name, struct cpu_state actual,
+				       struct cpu_state expected)
 {
 	if (actual.preempt_count != expected.preempt_count)
 		pr_info("wrong %s preempt_count %x %x\n", name, actual.preempt_count,
@@ -107,14 +108,14 @@ static void take_##_name(void)								\
 	_acquire;									\
 	time[1] = get_cycles();								\
 	inner = ntklog_snapshot_interrupts();						\
-	report_difference(#_name " inside", current_cpu_state(), inside);		\
+	print_cpu_state_difference(#_name " inside", current_cpu_state(), inside);	\
 	spin_interrupted(hold);								\
 	least = ntklog_interrupts_since(inner);						\
 	time[2] = get_cycles();								\
 	_release;									\
 	time[3] = get_cycles();								\
 	most = ntklog_interrupts_since(outer);						\
-	report_difference(#_name " after", current_cpu_state(), before);		\
+	print_cpu_state_difference(#_name " after", current_cpu_state(), before);	\
 	print_truth(#_name, &lock, _mode, 1, false, time, least, most);				\
 }
 
@@ -209,7 +210,7 @@ static void try_held_locks(void)
 	if (_raw_spin_trylock(&lock) || _raw_spin_trylock_bh(&lock) ||
 	    _raw_read_trylock(&rw_lock) || _raw_write_trylock(&rw_lock))
 		pr_info("wrong trylock of a held lock succeeds\n");
-	report_difference("trylock that failed", current_cpu_state(), before);
+	print_cpu_state_difference("trylock that failed", current_cpu_state(), before);
 	raw_spin_unlock(&lock);
 	write_unlock(&rw_lock);
 }
@@ -251,7 +252,7 @@ static int owner_thread(void *unused)
 }
 
 /* @request: 0 for a spin lock, 1 to read an rwlock, 2 to write it. */
-static int take_waiting(int request, const char *name, int mode)
+static int take_contended_lock(int request, const char *name, int mode)
 {
 	struct task_struct *owner;
 	unsigned long flags;
@@ -320,11 +321,11 @@ static long take_all(void *unused)
 	 * of them: a deadlock.
 	 */
 	cpus_read_lock();
-	err = take_waiting(0, "spin_wait", WMI_SPINLOCK_QUEUED);
+	err = take_contended_lock(0, "spin_wait", WMI_SPINLOCK_QUEUED);
 	if (!err)
-		err = take_waiting(1, "read_wait", WMI_SPINLOCK_EXECUTIVE_SHARED);
+		err = take_contended_lock(1, "read_wait", WMI_SPINLOCK_EXECUTIVE_SHARED);
 	if (!err)
-		err = take_waiting(2, "write_wait", WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE);
+		err = take_contended_lock(2, "write_wait", WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE);
 	cpus_read_unlock();
 	return err;
 }

@@ -187,8 +187,8 @@ static int queued_waiter_thread(void *data)
 	return 0;
 }
 
-static struct task_struct *start_on(int cpu, int (*thread)(void *data),
-				    const struct contended_lock *lock)
+static struct task_struct *start_thread_on(int cpu, int (*thread)(void *data),
+					   const struct contended_lock *lock)
 {
 	struct task_struct *task = kthread_create(thread, (void *)lock, "linux_pairs");
 
@@ -209,9 +209,9 @@ static void hold_while_waited_for(const struct contended_lock *lock)
 	u64 released;
 
 	atomic_set(&wait_step, 0);
-	first_waiter = start_on(1, first_waiter_thread, lock);
+	first_waiter = start_thread_on(1, first_waiter_thread, lock);
 	if (lock->is_queued)
-		queued_waiter = start_on(2, queued_waiter_thread, lock);
+		queued_waiter = start_thread_on(2, queued_waiter_thread, lock);
 	if (!first_waiter || (lock->is_queued && !queued_waiter)) {
 		pr_info("wrong: no thread\n");
 		return;
@@ -242,7 +242,7 @@ static const struct contended_lock contended_locks[] = {
 	{ .name = "queued_read", .rw_lock = &queue_rw_lock, .is_queued = true },
 };
 
-static long run(void *unused)
+static long take_and_contend(void *unused)
 {
 	size_t i;
 
@@ -264,7 +264,7 @@ static long run(void *unused)
 
 static int __init linux_pairs_init(void)
 {
-	return work_on_cpu(0, run, NULL);
+	return work_on_cpu(0, take_and_contend, NULL);
 }
 module_init(linux_pairs_init);
 

@@ -78,7 +78,7 @@ struct hold {
 	.name = #_lock, .lock = &(_lock), .function = _function, .waits = _waits,	\
 }
 
-static void begin(struct role *role, struct hold *hold)
+static void begin_hold(struct role *role, struct hold *hold)
 {
 	hold->time[0] = get_cycles();
 	if (hold->waits)
@@ -103,7 +103,7 @@ static noinline __noclone void _name(struct role *role)				\
 {										\
 	struct hold hold = HOLD(_lock, _name, _waits);				\
 										\
-	begin(role, &hold);							\
+	begin_hold(role, &hold);						\
 	_acquire;								\
 	hold.time[1] = get_cycles();						\
 	_while_held;								\
@@ -147,7 +147,7 @@ static bool others_are_asleep(const struct role *role)
 	return true;
 }
 
-static void start(const struct role *role)
+static void start_role(const struct role *role)
 {
 	wake_up_process(role->task);
 	while (!is_asleep(role))
@@ -159,7 +159,7 @@ static void start_others(const struct role *role)
 	const struct role *next;
 
 	for (next = role + 1; next->play; next++)
-		start(next);
+		start_role(next);
 }
 
 /*
@@ -249,11 +249,11 @@ static noinline __noclone void hands_over(struct role *role)
 	struct role *occupier = role + 3;
 	int i;
 
-	begin(role, &hold);
+	begin_hold(role, &hold);
 	mutex_lock(&handed_mutex);
 	hold.time[1] = get_cycles();
 	for (i = 1; i <= 2; i++)
-		start(&role[i]);
+		start_role(&role[i]);
 	wake_up_process(occupier->task);
 	while (!READ_ONCE(occupier->has_arrived))
 		cond_resched();
@@ -371,7 +371,7 @@ static noinline __noclone void _name(struct role *role)				\
 	u64 from;								\
 										\
 	start_spinner(role + 1);						\
-	begin(role, &hold);							\
+	begin_hold(role, &hold);						\
 	_acquire;								\
 	hold.time[1] = get_cycles();						\
 	WRITE_ONCE(role[1].may_go_on, true);					\
@@ -414,14 +414,14 @@ static struct role read_scene[] = { { reads_spinning }, { spins_for_reader, 1 },
 /* A mutex that is held, and waited for, until the module is unloaded. */
 
 static DEFINE_MUTEX(open_mutex);
-static DECLARE_COMPLETION(all_wait);
-static DECLARE_COMPLETION(unloads);
+static DECLARE_COMPLETION(all_are_waiting);
+static DECLARE_COMPLETION(unload_has_begun);
 
 static void keep_lock(const struct role *role)
 {
 	start_others(role);
-	complete(&all_wait);
-	wait_for_completion(&unloads);
+	complete(&all_are_waiting);
+	wait_for_completion(&unload_has_begun);
 }
 
 DEFINE_MUTEX_PLAY(keeps, open_mutex, false, keep_lock(role))
@@ -483,14 +483,14 @@ static int __init planted_holders_init(void)
 	}
 	err = begin_scene(open_scene);
 	if (!err)
-		wait_for_completion(&all_wait);
+		wait_for_completion(&all_are_waiting);
 	return err;
 }
 module_init(planted_holders_init);
 
 static void __exit planted_holders_exit(void)
 {
-	complete(&unloads);
+	complete(&unload_has_begun);
 	end_scene(open_scene);
 }
 module_exit(planted_holders_exit);

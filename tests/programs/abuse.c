@@ -76,7 +76,7 @@ static ssize_t read_file(const char *path, char *buffer, size_t size)
 	return got;
 }
 
-static size_t make_text(char *text)
+static size_t make_random_text(char *text)
 {
 	static const char * const words[] = {
 		"start", "stop", "1", "0", "1000", "1000000", "65536", "4096", "2", "4294967295",
@@ -114,7 +114,7 @@ static void abuse_file(const char *path)
 {
 	static char before[1 << 16], after[1 << 16];
 	char text[512] = "";
-	size_t length = make_text(text);
+	size_t length = make_random_text(text);
 	ssize_t size_before = 0, size_after;
 	int fd;
 
@@ -154,7 +154,7 @@ static void abuse_device(void)
 		NTKLOG_QUERY_SYSTEM_INFORMATION, NTKLOG_SET_SYSTEM_INFORMATION,
 	};
 
-	make_text(buffer);
+	make_random_text(buffer);
 	if (!random_below(4))
 		call.system_information = (uint64_t)random_below(0x7FFFFFFF) << random_below(33);
 	ioctl(device, random_below(10) ? numbers[random_below(2)] : random_below(0x7FFFFFFF),

@@ -26,7 +26,7 @@
 static int claim_fd;
 static char buffer[1 << 20];
 
-static int start(uint32_t group, uint32_t buffers)
+static int start_session(uint32_t group, uint32_t buffers)
 {
 	struct ntklog_session_start start = {
 		.size = sizeof(start),
@@ -40,7 +40,7 @@ static int start(uint32_t group, uint32_t buffers)
 	return ioctl(claim_fd, NTKLOG_SESSION_START, &start);
 }
 
-static int counts(void)
+static int print_counts(void)
 {
 	struct ntklog_session_counts counts = {
 		.size = sizeof(counts),
@@ -56,7 +56,7 @@ static int counts(void)
 	return 0;
 }
 
-static int info(void)
+static int print_info(void)
 {
 	struct ntklog_session_info info = { .size = sizeof(info) };
 	unsigned int i;
@@ -119,7 +119,7 @@ static int save_cpus(void)
 	}
 }
 
-static int hold(void)
+static int hold_claim(void)
 {
 	if (write_file("claimed", O_TRUNC, "", 0))
 		return -1;
@@ -127,14 +127,14 @@ static int hold(void)
 		pause();
 }
 
-static int run_word(const char *word)
+static int run_command(const char *word)
 {
 	if (!strcmp(word, "start"))
-		return start(PERF_SPINLOCK, 4);
+		return start_session(PERF_SPINLOCK, 4);
 	if (!strncmp(word, "start=", 6))
-		return start(strtoul(word + 6, NULL, 0), 4);
+		return start_session(strtoul(word + 6, NULL, 0), 4);
 	if (!strcmp(word, "wrong"))
-		return start(PERF_SPINLOCK, 1);
+		return start_session(PERF_SPINLOCK, 1);
 	if (!strcmp(word, "stop"))
 		return ioctl(claim_fd, NTKLOG_SESSION_STOP);
 	if (!strcmp(word, "flush"))
@@ -142,15 +142,15 @@ static int run_word(const char *word)
 	if (!strcmp(word, "keep"))
 		return ioctl(claim_fd, NTKLOG_SESSION_KEEP);
 	if (!strcmp(word, "counts"))
-		return counts();
+		return print_counts();
 	if (!strcmp(word, "info"))
-		return info();
+		return print_info();
 	if (!strcmp(word, "header"))
 		return save_header();
 	if (!strcmp(word, "cpus"))
 		return save_cpus();
 	if (!strcmp(word, "hold"))
-		return hold();
+		return hold_claim();
 	errno = EINVAL;
 	return -1;
 }
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (i = 2; i < argc; i++) {
-		last_failed = run_word(argv[i]) < 0;
+		last_failed = run_command(argv[i]) < 0;
 		printf("%s: %s\n", argv[i], last_failed ? strerror(errno) : "ok");
 		fflush(stdout);
 	}
