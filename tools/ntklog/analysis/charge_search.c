@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Searches in the newest holds and absences: see charge.h. A search begins with the newest entry of
- * a bucket. It visits at most charges::search_max holds: older holds count as not recorded.
+ * a bucket. It visits at most charges::visits_max holds: older holds count as not recorded.
  */
 
 #include "charge.h"

@@ -59,20 +59,20 @@ bool cpu_sums_reserve(struct cpu_sums *sums, size_t cpu_count);
  * cpu_sums_add() - add a record to the sums of its CPU
  * @sums: sums to change
  * @origin: where and when the record was written
- * @cpu_count: number of acquisitions that the record stands for
+ * @count: number of acquisitions that the record stands for
  * @wait: their waits, cycles
  *
  * Return: false if there is no memory.
  */
 static inline bool cpu_sums_add(struct cpu_sums *sums, const struct record_origin *origin,
-				double cpu_count, double wait)
+				double count, double wait)
 {
 	double *sum;
 
 	if (origin->cpu >= sums->cpu_count && !cpu_sums_reserve(sums, origin->cpu + 1))
 		return false;
 	sum = sums->sums[origin->cpu][origin->observation];
-	sum[CPU_SUM_COUNT] += cpu_count;
+	sum[CPU_SUM_COUNT] += count;
 	sum[CPU_SUM_WAIT] += wait;
 	return true;
 }

@@ -40,7 +40,7 @@ struct reader {
 	struct etl_file facts;
 	const struct etl_event *kept;
 	const struct event_type *kept_type;
-	struct perfetto_conversion records;
+	struct records records;
 	bool has_records;
 	bool is_tolerant;
 	bool is_busy;
@@ -242,7 +242,7 @@ static PyObject *reader_next(PyObject *self)
  */
 static bool read_records(struct reader *reader, size_t limit)
 {
-	struct perfetto_conversion *records = &reader->records;
+	struct records *records = &reader->records;
 	const struct event_type *type;
 	const struct etl_event *event;
 	size_t count = 0;
@@ -255,7 +255,8 @@ static bool read_records(struct reader *reader, size_t limit)
 		if (!(++count % EVENTS_PER_SIGNAL_CHECK) && PyErr_CheckSignals())
 			return false;
 	}
-	return !PyErr_Occurred();
+	/* If a signal has come, the records stay for the next call. */
+	return !PyErr_Occurred() && !PyErr_CheckSignals();
 }
 
 /*

@@ -163,7 +163,7 @@ static void copy_whole(char *at, const struct record_head *head, const struct et
  *
  * Return: true, or false with an exception.
  */
-bool records_add(struct perfetto_conversion *records, const struct etl_event *event,
+bool records_add(struct records *records, const struct etl_event *event,
 		 const struct event_type *type)
 {
 	const struct record_head head = {
@@ -212,7 +212,7 @@ static bool append_records(PyObject *list, size_t type, unsigned int pointer_siz
  *
  * Return: list of tuples (index of the type, pointer size, bytearray); NULL with an exception.
  */
-PyObject *records_take(struct perfetto_conversion *records)
+PyObject *records_take(struct records *records)
 {
 	PyObject *list = PyList_New(0);
 	size_t i;
@@ -228,7 +228,7 @@ PyObject *records_take(struct perfetto_conversion *records)
  * records_free() - free the records that Python does not use
  * @records: records; all zero afterwards
  */
-void records_free(struct perfetto_conversion *records)
+void records_free(struct records *records)
 {
 	size_t i;
 
@@ -236,7 +236,7 @@ void records_free(struct perfetto_conversion *records)
 		Py_XDECREF(records->arrays[i][0].array);
 		Py_XDECREF(records->arrays[i][1].array);
 	}
-	*records = (struct perfetto_conversion) { 0 };
+	*records = (struct records) { 0 };
 }
 
 /* Make a dictionary of the names of values, or None if the values have no names. */

@@ -77,17 +77,17 @@ struct record_array {
  * @count: number of records
  * @arrays: records by type and by pointer size: 4 and 8 bytes
  */
-struct perfetto_conversion {
+struct records {
 	struct record_choice choice;
 	size_t count;
 	struct record_array arrays[EVENT_TYPES][2];
 };
 
 bool record_choice_make(struct record_choice *choice, PyObject *names, PyObject *pieces);
-bool records_add(struct perfetto_conversion *records, const struct etl_event *event,
+bool records_add(struct records *records, const struct etl_event *event,
 		 const struct event_type *type);
-PyObject *records_take(struct perfetto_conversion *records);
-void records_free(struct perfetto_conversion *records);
+PyObject *records_take(struct records *records);
+void records_free(struct records *records);
 int record_types_add(PyObject *module);
 
 #endif /* _NTKLOG_PYTHON_RECORDS_H */
