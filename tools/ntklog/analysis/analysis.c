@@ -153,6 +153,12 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 		rates_history_add(&analysis->history, event);
 }
 
+/* Whether a time of the session clock is after the selected time. */
+static bool is_later(const struct selection *selection, const struct etl_file *file, uint64_t time)
+{
+	return selection && selection->has_end && etl_seconds(file, time) > selection->end_seconds;
+}
+
 /**
  * analysis_add() - add an event, if it is selected
  * @analysis: analysis to change
@@ -175,8 +181,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* Rates and covered times come from events that are not selected, too. */
 	collect_recording_facts(analysis, file, event, type);
 	if (selection && !selection_includes_time(selection, file, event)) {
-		analysis->has_later_events |= selection->has_end &&
-			etl_seconds(file, event->time_stamp) > selection->end_seconds;
+		analysis->has_later_events |= is_later(selection, file, event->time_stamp);
 		return 0;
 	}
 	if (type && event_type_check(file, event, type))
@@ -281,6 +286,8 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		charge_thread_start(&analysis->charges);
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
+	analysis->has_later_events |= is_later(analysis->selection, file,
+					       etl_merge_latest_skipped(merge));
 	charge_thread_join(&analysis->charges);
 	analysis->stacks.counts = *stacks_counts(stacks);
 	analysis->stacks.has_any = stacks_has_any(stacks);

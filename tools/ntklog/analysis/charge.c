@@ -53,6 +53,9 @@ struct charges *charges_open(charge_callback callback, void *argument,
 	return NULL;
 }
 
+/* Holds of other owners in a bucket that are passed in search of one owner's newest hold. */
+#define BUCKET_VISITS_MAX	8
+
 /*
  * Whether it is known when the task had no CPU during a hold and the wait before it. A task that
  * spins for a lock, or holds a spin lock, is not switched out.
@@ -354,10 +357,16 @@ const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
 	*of_lock = number + 1;
 	if (!hold->is_sleeping || hold->acquire_time > hold->wait_start) {
 		uint64_t *of_owner = &charges->wait_heads[ring_bucket(charge_owner(hold))];
-
 		const struct charge_hold *inner = hold_at(charges, *of_owner);
+		uint64_t link = *of_owner;
+		size_t visits;
 
 		hold->older_wait = inner ? number + 1 - *of_owner : 0;
+		/* The bucket may have holds of other owners. */
+		for (visits = 0; inner && charge_owner(inner) != charge_owner(hold); visits++) {
+			link = older_link(link, inner->older_wait);
+			inner = visits < BUCKET_VISITS_MAX ? hold_at(charges, link) : NULL;
+		}
 		hold->has_inner_wait = !hold->is_sleeping && !hold->start_unknown && inner &&
 				       inner->acquire_time > hold->acquire_time;
 		if (hold->acquire_time > hold->wait_start)

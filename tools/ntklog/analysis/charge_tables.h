@@ -104,7 +104,9 @@ enum charge_row_kind {
 	CHARGE_ROW_KINDS,
 };
 
-/* @class: class of the table, or charge_sums::fallback_class for the sum of rows that were dropped */
+/*
+ * @class: class of the table, or charge_sums::fallback_class for the sum of rows that were dropped
+ */
 struct charge_row_key {
 	struct charge_class *class;
 	struct charge_label *first;

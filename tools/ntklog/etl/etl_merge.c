@@ -36,6 +36,7 @@ struct etl_merge_cpu {
  * @skip_first: events before it need not be returned, session clock
  * @skip_last: events after it need not be returned
  * @is_skipped: function that tells which events need not be returned; NULL: all events are
+ * @latest_skipped_time: of the events that were not returned, session clock; 0: there are none
  * @is_in_order: the sequence numbers of these places had no gap
  * @latest_first_time: latest time of a first event in the buffers that the pipe has given before
  *	the first gap, session clock
@@ -52,6 +53,7 @@ struct etl_merge {
 	uint64_t skip_first;
 	uint64_t skip_last;
 	bool (*is_skipped)(uint16_t hook_id);
+	uint64_t latest_skipped_time;
 	bool is_in_order;
 	uint64_t latest_first_time;
 };
@@ -133,6 +135,8 @@ static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 				cpu->cursor.next_offset = cpu->cursor.end_offset;
 				cpu->cursor.time_stamp = before;
 				cpu->cursor.last_time = before;
+				if (before > merge->latest_skipped_time)
+					merge->latest_skipped_time = before;
 			}
 		}
 	} while (etl_parse_event(merge->reader, &cpu->cursor, &cpu->event) != 1);
@@ -333,6 +337,17 @@ void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
 	merge->skip_first = first;
 	merge->skip_last = last;
 	merge->is_skipped = merge->reader->input ? NULL : is_skipped;
+}
+
+/**
+ * etl_merge_latest_skipped() - get the time of the latest event in the skipped buffers
+ * @merge: merge
+ *
+ * Return: session clock; 0 if no buffer was skipped.
+ */
+uint64_t etl_merge_latest_skipped(const struct etl_merge *merge)
+{
+	return merge->latest_skipped_time;
 }
 
 /**

@@ -114,6 +114,7 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
 		    bool (*is_skipped)(uint16_t hook_id));
+uint64_t etl_merge_latest_skipped(const struct etl_merge *merge);
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 
 uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *data);

@@ -345,6 +345,8 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 	const struct spinlock_rates *spinlock = &report->analysis->spinlocks.rates;
 	const struct resource_rates *resource = &report->analysis->resources.rates;
 	const struct analysis *analysis = report->analysis;
+	const struct spinlock_stats *spinlocks = analysis->splits ? &analysis->splits->spinlocks :
+								    &analysis->spinlocks;
 	static const char not_known[] =
 		"the file does not say how they were sampled: the numbers count the records alone";
 	const struct etl_file *file = report->file;
@@ -410,9 +412,9 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 		print_fact(stream, before, after,
 			   "%s: the hold of %ju releases is not known, because it began before the recording; the sum is of the others",
 			   "\">\"", (uintmax_t)analysis->resources.unknown_hold_count);
-	if (analysis->spinlocks.evicted_count) {
+	if (spinlocks->evicted_count) {
 		const union cell missed = {
-			.number = report_cycles_ns(report, analysis->spinlocks.evicted_score.wait)
+			.number = report_cycles_ns(report, spinlocks->evicted_score.wait)
 		};
 		char time[32];
 

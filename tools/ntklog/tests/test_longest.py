@@ -165,6 +165,19 @@ The longest waits, step by step
         self.assertIn("held by holder (55) in holds_long; it waited 1.25ms for inner_lock, held by "
                       "bystander (57)", text)
 
+    def test_wait_of_a_task_in_the_bucket_of_the_cpu_does_not_hide_the_chain(self):
+        """In charge.c the waits of this thread and those of CPU 0 are in one of 2^16 buckets."""
+        def bucket(key):
+            return key * 0x9E3779B97F4A7C15 % (1 << 64) >> 48
+
+        thread = next(number for number in range(100, 1 << 22)
+                      if bucket(number) == bucket(1 << 32))
+        self.write_cpus([spin(3500, 3600, 2000, address=INNER), spin(1000, 5000)],
+                        [spin(1200, 3500, address=INNER, caller=OTHER, thread=57),
+                         sleep(500, 4000, 400, thread=thread, address=LOCK + 0x1000)],
+                        [spin(5000, 5100, 3900, WAITER, thread=56)])
+        self.assertEqual(len(self.longest()["longest_chain"]["waited_for"]), 2)
+
     def test_handler_that_spins_while_its_cpu_holds_a_lock_is_a_chain(self):
         """The thread of the record is the one that the handler has interrupted: the idle one."""
         self.write_cpus([spin(4500, 4600, 3000, address=INNER, thread=0, flags=0x81),

@@ -494,6 +494,11 @@ class ChangedRates(Case):
             self.assertEqual(report["locks"][0]["acquisitions"], 3000)
             self.assertEqual(report["damaged_buffers"], int(damage[2] == 0))
 
+    def test_selection_ends_before_skipped_events_though_the_last_buffer_is_damaged(self):
+        self.write(self.long_file() + etl.buffer([b"\0" * 16], sequence=10))
+        report = json.loads(self.report("--json", "--from", "6", "--to", "6.9", status=1).stdout)
+        self.assertAlmostEqual(report["seconds"], 0.9, 2)
+
     def test_damage_is_counted_once(self):
         data = bytearray(self.file())
         data[2 * etl.SIZE + 0x48 + 2] = 0
