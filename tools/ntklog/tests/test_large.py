@@ -117,7 +117,7 @@ class Large(unittest.TestCase):
         answer = json.loads(peak("report", "--json", "--top", "1", path)[2])["answer"]
         waits = "SpinCount > 0 || Event == Resource && WaitTime > 0"
         self.assertEqual(answer["waits"], peak("dump", "--filter", waits, path)[1])
-        self.assertAlmostEqual(sum(answer["parts"].values()) / answer["wait_total"], 1)
+        self.assertAlmostEqual(sum(answer["parts_ns"].values()) / answer["wait_total_ns"], 1)
 
     def test_convert_takes_no_more_memory(self):
         self.check("convert", "--perfetto", "-")
