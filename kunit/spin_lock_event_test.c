@@ -97,7 +97,7 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	acquire(&lock[0]);
 	acquire(&lock[1]);
 	written[0] = release(&lock[1]);
-	/* Whether lock[0] is sampled or not, the hold limit stays the same until its release. */
+	/* The count is that of a sampled release, so the hold limit is 0 for the next release. */
 	hold_limit[0] = spin_lock_cpu()->hold_limit;
 	acquire(&lock[1]);
 	hold_limit[1] = spin_lock_cpu()->hold_limit;

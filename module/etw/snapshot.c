@@ -259,7 +259,7 @@ static int etw_fill_snapshot(struct etw_session *session, struct etw_snapshot *s
 		etw_list_holds(session);
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
-	/* Readers of a finished run may consume buffers before they are copied. */
+	/* The snapshot leaves out a buffer that a reader of a finished run consumes meanwhile. */
 	etw_list_buffers(run, snapshot);
 	if (snapshot->count > snapshot->buffers_max)
 		return -EAGAIN;

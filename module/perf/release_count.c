@@ -12,7 +12,7 @@
 #include "release_count.h"
 #include "resource_parameters.h"
 
-/* With a higher rate the countdown expires before the sampled release, and is restarted. */
+/* If the sample rate is higher, the countdown expires before the sampled release, and restarts. */
 #define NTKLOG_LONGEST_COUNTDOWN	BIT(30)
 
 /**

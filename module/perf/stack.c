@@ -61,9 +61,9 @@ void ntklog_stack_exit(void)
 }
 
 /*
- * Return the index of the first frame of the event's stack: that of @caller, or else the first one
- * after those of this module and of lock functions, of which NTKLOG_OWN_FRAMES_MAX are tested. With
- * @is_hooked the latter is left out, too. Returns @count if no frame is left.
+ * Return the index of the first frame of the event's stack; @count if no frame is left. If @caller
+ * is not among the first NTKLOG_OWN_FRAMES_MAX frames, those of this module and of lock functions
+ * are skipped, and with @is_hooked also the next frame, that of the kernel's lock function.
  */
 static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigned int count,
 					    unsigned long caller, bool is_hooked)
