@@ -45,11 +45,11 @@ void etw_publish_sessions(void)
 }
 
 /* Called with interrupts off. */
-static struct etw_logged etw_log_header_to_sessions(u64 sessions,
-						    const struct perfinfo_trace_header *header,
-						    const void *data)
+static struct etw_logged_event
+etw_log_header_to_sessions(u64 sessions, const struct perfinfo_trace_header *header,
+			   const void *data)
 {
-	struct etw_logged logged = { .time = header->time_stamp };
+	struct etw_logged_event logged = { .time = header->time_stamp };
 
 	for (; sessions; sessions &= sessions - 1)
 		if (etw_write_event(etw_sessions[etw_find_first_session(sessions)].run, header,
@@ -69,8 +69,8 @@ static struct etw_logged etw_log_header_to_sessions(u64 sessions,
  * Context: interrupts off since etw_find_sessions_for_event().
  * Return: the sessions that have the event, and its time stamp.
  */
-struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
-				u16 length)
+struct etw_logged_event etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
+				      u16 length)
 {
 	struct perfinfo_trace_header header;
 
@@ -92,8 +92,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_log_event);
  * Context: as for etw_log_event(); interrupts off since @time was read.
  * Return: the sessions that have the event, and @time.
  */
-struct etw_logged etw_log_event_with_time(u64 time, u64 sessions, u16 hook_id, u8 version,
-					  const void *data, u16 length)
+struct etw_logged_event etw_log_event_with_time(u64 time, u64 sessions, u16 hook_id, u8 version,
+						const void *data, u16 length)
 {
 	struct perfinfo_trace_header header;
 
@@ -118,13 +118,14 @@ static_assert(ETW_EVENT_VERSIONS == 4);
  * Context: as for etw_log_event().
  * Return: the sessions that have the event, and its time stamp.
  */
-struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
-					    u16 version_1_length, const void *later_versions_data,
-					    u16 later_versions_length)
+struct etw_logged_event
+etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
+			  u16 version_1_length, const void *later_versions_data,
+			  u16 later_versions_length)
 {
 	struct etw_session *session = etw_sessions;
 	struct perfinfo_trace_header header;
-	struct etw_logged logged = {};
+	struct etw_logged_event logged = {};
 
 	lockdep_assert_irqs_disabled();
 	etw_make_trace_header(&header, hook_id, 0, 0);

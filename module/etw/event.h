@@ -38,7 +38,7 @@
 extern u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_WORD];
 
 /* The sessions that have an event, a byte of 1 for each, and the time stamp of the event. */
-struct etw_logged {
+struct etw_logged_event {
 	u64 sessions;
 	u64 time;
 };
@@ -162,10 +162,14 @@ static __always_inline bool etw_begin_event(u64 sessions, u16 hook_id, u8 versio
  * Context: as for etw_begin_event(). A session without space loses the event and counts it.
  * Return: the sessions that have the event, and its time stamp.
  */
-static __always_inline struct etw_logged etw_end_event(u64 sessions, const void *data, u16 length)
+static __always_inline struct etw_logged_event
+etw_end_event(u64 sessions, const void *data, u16 length)
 {
 	const struct perfinfo_trace_header *header = data - sizeof(*header);
-	struct etw_logged logged = { .sessions = sessions & -sessions, .time = header->time_stamp };
+	struct etw_logged_event logged = {
+		.sessions = sessions & -sessions,
+		.time = header->time_stamp,
+	};
 
 	/* Each byte is 0 or 1. The expression clears the lowest 1, and so removes a session. */
 	while (unlikely(sessions &= sessions - 1)) {
@@ -181,13 +185,14 @@ static __always_inline struct etw_logged etw_end_event(u64 sessions, const void 
 	return logged;
 }
 
-struct etw_logged etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
-					    u16 version_1_length, const void *later_versions_data,
-					    u16 later_versions_length);
-struct etw_logged etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
-				u16 length);
-struct etw_logged etw_log_event_with_time(u64 time, u64 sessions, u16 hook_id, u8 version,
-					  const void *data, u16 length);
+struct etw_logged_event
+etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
+			  u16 version_1_length, const void *later_versions_data,
+			  u16 later_versions_length);
+struct etw_logged_event etw_log_event(u64 sessions, u16 hook_id, u8 version, const void *data,
+				      u16 length);
+struct etw_logged_event etw_log_event_with_time(u64 time, u64 sessions, u16 hook_id, u8 version,
+						const void *data, u16 length);
 void etw_publish_sessions(void);
 bool etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 			   const void *data, u16 length);

@@ -36,7 +36,7 @@ static void etw_log_rundown_event(struct etw_session *session,
 }
 
 /* @stacks_have_changed: log the rundown of stacks also if no event of the session has a stack. */
-struct etw_group_rundown {
+struct etw_rundown_request {
 	struct etw_session *session;
 	const struct perfinfo_groupmask *before;
 	const struct perfinfo_groupmask *after;
@@ -45,7 +45,7 @@ struct etw_group_rundown {
 
 static void etw_log_group_rundown(void *data)
 {
-	const struct etw_group_rundown *rundown = data;
+	const struct etw_rundown_request *rundown = data;
 	struct etw_session *session = rundown->session;
 	struct etw_rundown_event event;
 	struct etw_provider *provider;
@@ -79,7 +79,7 @@ static void etw_log_group_rundown(void *data)
 void etw_log_rundown_of_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
 			       const struct perfinfo_groupmask *after)
 {
-	struct etw_group_rundown rundown = {
+	struct etw_rundown_request rundown = {
 		.session = session,
 		.before = before ?: &etw_no_groups,
 		.after = after ?: &etw_no_groups,
@@ -96,7 +96,7 @@ void etw_log_rundown_of_groups(struct etw_session *session, const struct perfinf
  */
 void etw_log_rundown_of_stacks(struct etw_session *session)
 {
-	struct etw_group_rundown rundown = {
+	struct etw_rundown_request rundown = {
 		.session = session,
 		.before = &session->settings.group_mask,
 		.after = &session->settings.group_mask,

@@ -208,7 +208,7 @@ ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *o
 	const u64 versions = etw_get_versions_by_session(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 record_v1;
-	struct etw_logged logged;
+	struct etw_logged_event logged;
 
 	ntklog_fill_context_swap_v1(&record_v1, preempted, old, new, old_state);
 	memcpy(&record, &record_v1, sizeof(record_v1));

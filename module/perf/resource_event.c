@@ -18,8 +18,8 @@
 #include "stack.h"
 
 /* Called with interrupts off. */
-static struct etw_logged ntklog_log_resource_record(u64 sessions,
-						    const struct wmi_resource64 *record)
+static struct etw_logged_event ntklog_log_resource_record(u64 sessions,
+							  const struct wmi_resource64 *record)
 {
 	void *data;
 
@@ -36,7 +36,7 @@ static struct etw_logged ntklog_log_resource_record(u64 sessions,
  * A reader of the file recognizes by the equal time stamps that the events belong together, even if
  * other events were lost. Called with interrupts off.
  */
-static noinline struct etw_logged
+static noinline struct etw_logged_event
 ntklog_log_sleeping_record(u64 sessions, const struct wmi_resource64 *record,
 			   const struct ntklog_caller *caller, struct ntklog_block_stack *block)
 {
@@ -67,7 +67,7 @@ static __always_inline void ntklog_write_resource_event(const struct wmi_resourc
 							struct ntklog_block_stack *block,
 							unsigned long lock)
 {
-	struct etw_logged logged;
+	struct etw_logged_event logged;
 	unsigned long flags;
 	u64 sessions;
 

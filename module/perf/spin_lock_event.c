@@ -26,7 +26,7 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	u8 irql, kind = PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_GET_MODE(rule_mode_depth));
 	u64 sessions, lock, shown_caller;
 	struct wmi_spinlock64 copy;
-	struct etw_logged logged;
+	struct etw_logged_event logged;
 	void *record;
 
 	if (in_nmi() || this_cpu_read(ntklog_spin_lock_cpu.is_writing) || !rcu_is_watching()) {
