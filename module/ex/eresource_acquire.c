@@ -21,7 +21,7 @@
 #include "../perf/resource.h"
 #include "eresource_state.h"
 
-enum eresource_request {
+enum eresource_request_type {
 	ERESOURCE_REQUEST_EXCLUSIVE,
 	ERESOURCE_REQUEST_SHARED,
 	ERESOURCE_REQUEST_STARVE_EXCLUSIVE,
@@ -38,7 +38,7 @@ enum eresource_answer {
 /* Lockdep keeps one record for a task, however often the task has acquired the resource. */
 static __always_inline void
 eresource_lockdep_acquire(struct eresource *resource,
-			  enum eresource_request request, bool wait,
+			  enum eresource_request_type request, bool wait,
 			  unsigned long caller)
 {
 	if (request == ERESOURCE_REQUEST_EXCLUSIVE)
@@ -62,7 +62,7 @@ eresource_track_acquire(struct eresource *resource, u32 depth,
 }
 
 static bool eresource_can_grant(const struct eresource *resource,
-				enum eresource_request request)
+				enum eresource_request_type request)
 {
 	if (!resource->active_count)
 		return true;
@@ -73,7 +73,7 @@ static bool eresource_can_grant(const struct eresource *resource,
 }
 
 static bool eresource_can_grant_to_owner(const struct eresource *resource,
-					 enum eresource_request request)
+					 enum eresource_request_type request)
 {
 	if (resource->exclusive)
 		return true;
@@ -87,7 +87,7 @@ static bool eresource_can_grant_to_owner(const struct eresource *resource,
  * ERESOURCE_NO_FREE_ENTRY leaves the resource unchanged. Called with the inner lock held.
  */
 static enum eresource_answer
-eresource_grant_or_queue(struct eresource *resource, enum eresource_request request,
+eresource_grant_or_queue(struct eresource *resource, enum eresource_request_type request,
 			 bool wait, struct eresource_waiter *waiter)
 {
 	struct eresource_owner *owner = eresource_find_owner(resource, waiter->thread);
@@ -126,7 +126,7 @@ eresource_grant_or_queue(struct eresource *resource, enum eresource_request requ
 }
 
 static void eresource_wait(struct eresource *resource,
-			   enum eresource_request request,
+			   enum eresource_request_type request,
 			   struct eresource_waiter *waiter, unsigned long caller)
 {
 	struct ntklog_resource_wait wait;
@@ -152,7 +152,7 @@ static void eresource_wait(struct eresource *resource,
 
 static noinline bool
 ex_acquire_resource_inner(struct eresource *resource, bool wait,
-			  enum eresource_request request, unsigned long caller)
+			  enum eresource_request_type request, unsigned long caller)
 {
 	struct eresource_waiter waiter = {
 		.thread = ex_get_current_resource_thread(),
@@ -193,7 +193,7 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 
 static noinline bool
 ex_acquire_resource_slow(struct eresource *resource, bool wait,
-			 enum eresource_request request, unsigned long word,
+			 enum eresource_request_type request, unsigned long word,
 			 unsigned long caller)
 {
 	long old = word;
@@ -224,7 +224,7 @@ static notrace noinline bool ex_acquire_resource_traced(struct eresource *resour
 /* The calls of other paths are tail calls, so that the fast path needs no stack frame. */
 static __always_inline bool
 __ex_acquire_resource(struct eresource *resource, bool wait,
-		      enum eresource_request request, unsigned long caller)
+		      enum eresource_request_type request, unsigned long caller)
 {
 	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
 	unsigned long acquired_word = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
@@ -250,7 +250,7 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
  */
 static noinline bool
 ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,
-				      enum eresource_request request, unsigned long caller)
+				      enum eresource_request_type request, unsigned long caller)
 {
 	u8 irql = ke_get_current_irql();
 
@@ -264,7 +264,7 @@ ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,
 
 static __always_inline bool
 ex_acquire_resource(struct eresource *resource, bool wait,
-		    enum eresource_request request, unsigned long caller)
+		    enum eresource_request_type request, unsigned long caller)
 {
 	if (wait)
 		might_sleep();
