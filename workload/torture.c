@@ -136,7 +136,7 @@ static int __init torture_start(void)
 		.softirqs = softirqs,
 		.hardirqs = hardirqs,
 		.interval_us = interval_us,
-		.locks = locks,
+		.lock_count = locks,
 		.nest = nest,
 		.hold_us = hold_us,
 		.stall_ms = stall_ms,

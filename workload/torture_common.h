@@ -18,7 +18,7 @@
  * @softirqs: timers on each CPU
  * @hardirqs: timers on each CPU; spin locks only
  * @interval_us: mean time between two expiries of a timer, microseconds
- * @locks: at most TORTURE_LOCKS_MAX
+ * @lock_count: at most TORTURE_LOCKS_MAX
  * @nest: maximum number of locks in a nest, unless a thread tries to acquire all resources
  * @hold_us: maximum time for which a nest of locks is held, microseconds
  * @stall_ms: time that one thread sleeps once while it holds a resource, milliseconds
@@ -29,7 +29,7 @@ struct torture_parameters {
 	int softirqs;
 	int hardirqs;
 	int interval_us;
-	int locks;
+	int lock_count;
 	int nest;
 	int hold_us;
 	int stall_ms;

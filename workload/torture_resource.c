@@ -65,7 +65,7 @@ struct torture_resource_user {
 };
 
 /* @count: number of acquisitions to be released */
-struct torture_hold {
+struct torture_held_resource {
 	int number;
 	bool exclusive;
 	u32 count;
@@ -114,7 +114,7 @@ static bool torture_try_or_wait(struct torture_resource_user *user, int number,
 }
 
 /* Acquire a held resource recursively, and check the number of acquisitions. */
-static void torture_recurse(struct torture_resource_user *user, struct torture_hold *hold)
+static void torture_recurse(struct torture_resource_user *user, struct torture_held_resource *hold)
 {
 	struct torture_resource *resource = &torture_resources[hold->number];
 	u32 times = torture_random(&user->random, 4) ? 0 :
@@ -154,7 +154,7 @@ static void torture_recurse(struct torture_resource_user *user, struct torture_h
 }
 
 static bool torture_acquire_resource(struct torture_resource_user *user, int number,
-				     bool wait, struct torture_hold *hold)
+				     bool wait, struct torture_held_resource *hold)
 {
 	struct torture_resource *resource = &torture_resources[number];
 
@@ -170,7 +170,7 @@ static bool torture_acquire_resource(struct torture_resource_user *user, int num
 	return true;
 }
 
-static void torture_convert(struct torture_resource_user *user, struct torture_hold *hold)
+static void torture_convert(struct torture_resource_user *user, struct torture_held_resource *hold)
 {
 	struct torture_resource *resource = &torture_resources[hold->number];
 
@@ -186,7 +186,8 @@ static void torture_convert(struct torture_resource_user *user, struct torture_h
 }
 
 /* Set an owner pointer or not, at random. Returns true if the janitor will release the resource. */
-static bool torture_leave_to_janitor(struct torture_resource_user *user, struct torture_hold *hold)
+static bool torture_leave_to_janitor(struct torture_resource_user *user,
+				     struct torture_held_resource *hold)
 {
 	struct torture_resource *resource = &torture_resources[hold->number];
 	struct torture_janitor_job *job = &user->janitor_jobs[hold->number];
@@ -205,7 +206,7 @@ static bool torture_leave_to_janitor(struct torture_resource_user *user, struct 
 }
 
 static void torture_release_all(struct torture_resource_user *user,
-				struct torture_hold *hold)
+				struct torture_held_resource *hold)
 {
 	struct torture_resource *resource = &torture_resources[hold->number];
 
@@ -224,14 +225,14 @@ static void torture_release_all(struct torture_resource_user *user,
 
 static void torture_resource_nest(struct torture_resource_user *user)
 {
-	struct torture_hold holds[TORTURE_LOCKS_MAX];
+	struct torture_held_resource holds[TORTURE_LOCKS_MAX];
 	/* Do not wait when acquiring all resources: the number of lockdep's chains is limited. */
 	bool acquires_all = !torture_random(&user->random, 16);
-	int count_max = acquires_all ? torture.locks : min(torture.nest, torture.locks);
+	int count_max = acquires_all ? torture.lock_count : min(torture.nest, torture.lock_count);
 	int i, count = 0;
 
-	for (i = 0; i < torture.locks && count < count_max; i++) {
-		if (!acquires_all && torture_random(&user->random, torture.locks) >= count_max)
+	for (i = 0; i < torture.lock_count && count < count_max; i++) {
+		if (!acquires_all && torture_random(&user->random, torture.lock_count) >= count_max)
 			continue;
 		if (torture_acquire_resource(user, i,
 					     !acquires_all && torture_random(&user->random, 4),
@@ -280,7 +281,7 @@ static int torture_resource_thread(void *data)
  */
 static void torture_resource_softirq(struct torture_resource_user *user)
 {
-	int number = torture_random(&user->random, torture.locks);
+	int number = torture_random(&user->random, torture.lock_count);
 	struct torture_resource *resource = &torture_resources[number];
 	bool exclusive = !torture_random(&user->random, 3);
 	bool is_recursive = ex_is_resource_acquired_shared_lite(&resource->resource);
@@ -321,7 +322,7 @@ static void torture_do_janitor_jobs(void)
 	int i, j, count;
 
 	for (i = 0; i < torture.threads; i++) {
-		for (j = 0; j < torture.locks; j++) {
+		for (j = 0; j < torture.lock_count; j++) {
 			struct torture_janitor_job *job =
 				&torture_resource_users[i].janitor_jobs[j];
 			struct torture_resource *resource = &torture_resources[j];
@@ -450,7 +451,7 @@ u64 torture_check_resources(char *text, size_t size)
 	u64 granted = 0, tries = 0;
 	int i;
 
-	for (i = 0; i < torture.locks; i++) {
+	for (i = 0; i < torture.lock_count; i++) {
 		struct torture_resource *resource = &torture_resources[i];
 
 		if (atomic64_read(&resource->granted) != atomic64_read(&resource->released))
@@ -506,7 +507,7 @@ int torture_start_resources(const struct torture_parameters *parameters)
 
 	torture = *parameters;
 	torture_timer_count = torture.softirqs * num_online_cpus();
-	torture_resources = kcalloc(torture.locks, sizeof(*torture_resources), GFP_KERNEL);
+	torture_resources = kcalloc(torture.lock_count, sizeof(*torture_resources), GFP_KERNEL);
 	torture_resource_users = kcalloc(torture.threads + torture_timer_count,
 					 sizeof(*torture_resource_users), GFP_KERNEL);
 	if (!torture_resources || !torture_resource_users) {
@@ -514,7 +515,7 @@ int torture_start_resources(const struct torture_parameters *parameters)
 		kfree(torture_resource_users);
 		return -ENOMEM;
 	}
-	for (i = 0; i < torture.locks; i++) {
+	for (i = 0; i < torture.lock_count; i++) {
 		torture_resources[i].number = i;
 		__ex_initialize_resource_lite(&torture_resources[i].resource,
 					      "torture_resource",

@@ -193,8 +193,8 @@ static void torture_choose_locks(struct torture_user *user, int first, int depth
 {
 	int i, chosen = 0;
 
-	for (i = first; i < torture.locks && chosen < depth; i++)
-		if (torture_random(&user->random, torture.locks - i) < depth - chosen)
+	for (i = first; i < torture.lock_count && chosen < depth; i++)
+		if (torture_random(&user->random, torture.lock_count - i) < depth - chosen)
 			nested[chosen++] = &torture_locks[i];
 }
 
@@ -222,7 +222,7 @@ static void torture_choose_release_order(struct torture_user *user,
 
 static int torture_first_hardirq_lock(void)
 {
-	return torture.hardirqs ? torture.locks - DIV_ROUND_UP(torture.locks, 3) : torture.locks;
+	return torture.lock_count - (torture.hardirqs ? DIV_ROUND_UP(torture.lock_count, 3) : 0);
 }
 
 static void torture_nest(struct torture_user *user, u64 *acquired_before)
@@ -232,7 +232,7 @@ static void torture_nest(struct torture_user *user, u64 *acquired_before)
 	int first = user->context == TORTURE_HARDIRQ ?
 		    torture_first_hardirq_lock() : 0;
 	int depth_max = user->context == TORTURE_THREAD ? torture.nest : 2;
-	int depth = 1 + torture_random(&user->random, min(depth_max, torture.locks - first));
+	int depth = 1 + torture_random(&user->random, min(depth_max, torture.lock_count - first));
 	int release_order[TORTURE_LOCKS_MAX];
 	u8 irql = ke_get_current_irql(), old_irql = irql;
 	int i;
@@ -315,7 +315,7 @@ static void torture_check_totals(u64 *nest_counts, u64 *acquisitions,
 {
 	int i, j;
 
-	for (i = 0; i < torture.locks; i++) {
+	for (i = 0; i < torture.lock_count; i++) {
 		const struct torture_lock *lock = &torture_locks[i];
 		u64 acquired = 0;
 
@@ -416,7 +416,7 @@ static void __init torture_init_locks(void)
 {
 	int i;
 
-	for (i = 0; i < torture.locks; i++) {
+	for (i = 0; i < torture.lock_count; i++) {
 		torture_locks[i].irql = i >= torture_first_hardirq_lock() ?
 					SYNCH_LEVEL : DISPATCH_LEVEL;
 		/*
@@ -424,7 +424,7 @@ static void __init torture_init_locks(void)
 		 * was held. Use the highest numbers for the SYNCH_LEVEL locks.
 		 */
 		torture_locks[i].number = i >= torture_first_hardirq_lock() ?
-			LOCK_QUEUE_MAXIMUM_LOCK - (torture.locks - i) : i;
+			LOCK_QUEUE_MAXIMUM_LOCK - (torture.lock_count - i) : i;
 		torture_ops->init(&torture_locks[i], &torture_keys[i]);
 	}
 }
