@@ -58,10 +58,10 @@ static void check_rundown(struct kunit *test, u16 hook_id)
 
 static void rundown_at_start_and_stop_has_parameters(struct kunit *test)
 {
-	u32 words_to_set[] = { 5, 2, 4000, 3, 5000000 };
+	u32 parameters[] = { 5, 2, 4000, 3, 5000000 };
 
 	KUNIT_ASSERT_EQ(test,
-			ntklog_set_information(&ntklog_spin_lock_information, words_to_set, 0x14),
+			ntklog_set_information(&ntklog_spin_lock_information, parameters, 0x14),
 			STATUS_SUCCESS);
 	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	session_stop(test);

@@ -17,17 +17,17 @@
 /* Longest wait, so that a script that fails does not block the machine. */
 #define HOLD_MAX	(60 * HZ)
 
-static const char *held = "none";
+static const char *held_state = "none";
 static DECLARE_COMPLETION(hold_may_end);
 
 static int held_get(char *buffer, const struct kernel_param *parameter)
 {
-	return sysfs_emit(buffer, "%s\n", READ_ONCE(held));
+	return sysfs_emit(buffer, "%s\n", READ_ONCE(held_state));
 }
 
 static int held_set(const char *text, const struct kernel_param *parameter)
 {
-	if (!strcmp(READ_ONCE(held), "none"))
+	if (!strcmp(READ_ONCE(held_state), "none"))
 		return -EINVAL;
 	complete(&hold_may_end);
 	return 0;
@@ -45,10 +45,10 @@ static void hold(const struct module *module, const char *where)
 {
 	if (strcmp(module->name, "ntklog"))
 		return;
-	WRITE_ONCE(held, where);
+	WRITE_ONCE(held_state, where);
 	if (!wait_for_completion_timeout(&hold_may_end, HOLD_MAX))
 		pr_err("nobody has let ntklog go on\n");
-	WRITE_ONCE(held, "none");
+	WRITE_ONCE(held_state, "none");
 }
 
 static int hold_coming_module(struct notifier_block *notifier, unsigned long state, void *module)

@@ -183,7 +183,7 @@ static void acquire_without_lockdep(struct klock_queue_handle *handle)
 	lock.word = (unsigned long)&handle->lock_queue;
 }
 
-static void release_owned_asleep(struct klock_queue_handle *handle)
+static void release_after_sleep(struct klock_queue_handle *handle)
 {
 	handle->old_irql = ke_raise_irql_to_dpc_level();
 	spin_acquire(&lock.dep_map, 0, 1, _THIS_IP_);
@@ -230,7 +230,7 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 				     lock_word_with_bits(1));
 	}
 
-	release_owned_asleep(&handle);
+	release_after_sleep(&handle);
 	expect_entry(test, &handle, NULL, lock_word_with_bits(0));
 	for (i = 0; i < WAITERS; i++) {
 		test_thread_join(&waiters[i].thread);
@@ -260,7 +260,7 @@ static void release_with_unlinked_waiter_waits(struct kunit *test)
 	/* The next waiter is in the lock's word, but not yet linked to its predecessor. */
 	tail = (struct kspin_lock_queue *)xchg(&lock.word, (unsigned long)&half_queued);
 	KUNIT_EXPECT_PTR_EQ(test, tail, &owner.handle.lock_queue);
-	release_owned_asleep(&handle);
+	release_after_sleep(&handle);
 
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(next_position), 1);

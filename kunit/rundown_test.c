@@ -323,10 +323,10 @@ static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 static void set_spin_lock_rates(struct kunit *test, u32 acquire_rate, u32 contention_rate)
 {
 	/* Class, spin threshold, acquire rate, contention rate, hold threshold. */
-	u32 words_to_set[] = { 5, 2, acquire_rate, contention_rate, 5000000 };
+	u32 parameters[] = { 5, 2, acquire_rate, contention_rate, 5000000 };
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, words_to_set,
-						     sizeof(words_to_set)), STATUS_SUCCESS);
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, parameters,
+						     sizeof(parameters)), STATUS_SUCCESS);
 }
 
 static void expect_rates(struct kunit *test, const u8 *event, u32 acquire_rate, u32 contention_rate)

@@ -47,36 +47,36 @@ static u32 set_words(u32 class, const void *words, size_t length)
 static void each_class_set_query_returns_it(struct kunit *test)
 {
 	u32 spin_lock[] = { 5, 2, 1001, 3, 1000001 }, resource[] = { 7, 2, 3, 4 };
-	u32 read_words[5] = { 5 };
+	u32 words_read[5] = { 5 };
 	size_t out_length;
 
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, spin_lock, 0x14), 0u);
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, resource, 0x10), 0u);
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x14, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x14, &out_length), 0u);
 	KUNIT_EXPECT_EQ(test, out_length, 0x14ul);
-	KUNIT_EXPECT_MEMEQ(test, read_words, spin_lock, 0x14);
-	read_words[0] = 7;
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x10, &out_length), 0u);
+	KUNIT_EXPECT_MEMEQ(test, words_read, spin_lock, 0x14);
+	words_read[0] = 7;
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x10, &out_length), 0u);
 	KUNIT_EXPECT_EQ(test, out_length, 0x10ul);
-	KUNIT_EXPECT_MEMEQ(test, read_words, resource, 0x10);
+	KUNIT_EXPECT_MEMEQ(test, words_read, resource, 0x10);
 }
 
 static void group_mask_set_query_returns_it(struct kunit *test)
 {
 	/* Class, padding, handle (two words), eight masks. */
-	u32 words[12] = { 1, 0, 3, 0, 0, 0x00030000 }, read_words[12] = { 1, 0xEE, 3, 0 };
+	u32 words[12] = { 1, 0, 3, 0, 0, 0x00030000 }, words_read[12] = { 1, 0xEE, 3, 0 };
 	size_t out_length;
 
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x30), 0u);
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x30, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x30, &out_length), 0u);
 	KUNIT_EXPECT_EQ(test, out_length, 0x30ul);
-	KUNIT_EXPECT_MEMEQ(test, read_words, words, 0x30);
+	KUNIT_EXPECT_MEMEQ(test, words_read, words, 0x30);
 	/* EVENT_TRACE_FLAG_CSWITCH means the same group as PERF_CONTEXT_SWITCH. */
 	words[4] = 0x10;
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x30), 0u);
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x30, &out_length), 0u);
-	KUNIT_EXPECT_EQ(test, read_words[4], 0x10u);
-	KUNIT_EXPECT_EQ(test, read_words[5], 0x00030004u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x30, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, words_read[4], 0x10u);
+	KUNIT_EXPECT_EQ(test, words_read[5], 0x00030004u);
 
 	words[6] = 1;
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x30), 0xC000000Du);
@@ -96,22 +96,22 @@ static void group_mask_set_query_returns_it(struct kunit *test)
 static void stacks_set_query_returns_them(struct kunit *test)
 {
 	/* Class, padding, handle (two words); hook ids in any order, one of them twice. */
-	u32 words[16] = { 6, 0, 3, 0, 0x052B, 0x0529, 0x052B }, read_words[16] = { 6, 0xEE, 3, 0 };
+	u32 words[16] = { 6, 0, 3, 0, 0x052B, 0x0529, 0x052B }, words_read[16] = { 6, 0xEE, 3, 0 };
 	u32 no_stacks[16] = { 6, 0, 3, 0 };
 	size_t out_length, length;
 
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x10, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x10, &out_length), 0u);
 	KUNIT_EXPECT_EQ(test, out_length, 0x10ul);
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x1C), 0u);
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x18, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x18, &out_length), 0u);
 	KUNIT_EXPECT_EQ(test, out_length, 0x18ul);
-	KUNIT_EXPECT_EQ(test, read_words[1], 0u);
-	KUNIT_EXPECT_EQ(test, read_words[4], 0x0529u);
-	KUNIT_EXPECT_EQ(test, read_words[5], 0x052Bu);
+	KUNIT_EXPECT_EQ(test, words_read[1], 0u);
+	KUNIT_EXPECT_EQ(test, words_read[4], 0x0529u);
+	KUNIT_EXPECT_EQ(test, words_read[5], 0x052Bu);
 	/* The status of a buffer that is too small comes with the needed size. */
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x14, &out_length), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x14, &out_length), 0xC0000004u);
 	KUNIT_EXPECT_EQ(test, out_length, 0x18ul);
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x0C, &out_length), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x0C, &out_length), 0xC0000004u);
 
 	words[4] = 0x0F4B;
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x14), 0xC000000Du);
@@ -123,13 +123,13 @@ static void stacks_set_query_returns_them(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, length), 0xC0000004u);
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x12), 0xC0000004u);
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, words, 0x44), 0xC0000004u);
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x18, &out_length), 0u);
-	KUNIT_EXPECT_EQ(test, read_words[4], 0x0529u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x18, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, words_read[4], 0x0529u);
 	KUNIT_EXPECT_EQ(test, ntklog_set_system_information(TRACE_CLASS, no_stacks, 0x10, false),
 			0xC0000022u);
 
 	KUNIT_EXPECT_EQ(test, set_words(TRACE_CLASS, no_stacks, 0x10), 0u);
-	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, read_words, 0x10, &out_length), 0u);
+	KUNIT_EXPECT_EQ(test, query_words(TRACE_CLASS, words_read, 0x10, &out_length), 0u);
 	KUNIT_EXPECT_EQ(test, out_length, 0x10ul);
 }
 
@@ -168,7 +168,7 @@ static void unknown_class_or_length_refused(struct kunit *test)
 
 static void unprivileged_caller_denied(struct kunit *test)
 {
-	u32 words[16] = { 5, 2, 1001, 3, 1000001 }, before[5] = { 5 }, read_words[5] = { 5 };
+	u32 words[16] = { 5, 2, 1001, 3, 1000001 }, before[5] = { 5 }, words_read[5] = { 5 };
 	size_t out_length;
 	void *out;
 
@@ -179,7 +179,7 @@ static void unprivileged_caller_denied(struct kunit *test)
 							      false, &out, &out_length),
 			0xC0000022u);
 	KUNIT_EXPECT_NULL(test, out);
-	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(TRACE_CLASS, read_words, 0x14, 0x14,
+	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(TRACE_CLASS, words_read, 0x14, 0x14,
 							      false, &out, &out_length), 0u);
 	KUNIT_EXPECT_MEMEQ(test, out, before, 0x14);
 	kvfree(out);

@@ -9,7 +9,7 @@ struct mm_struct *kunit_stock_mm;
  * The one module with suites that is loaded. Only its init and exit write it; KUnit's notifier
  * reads it later in the same load or unload.
  */
-static struct kunit_stock registered;
+static struct kunit_stock_suites registered;
 
 /**
  * kunit_stock_of() - look up the suites of a module
@@ -18,13 +18,13 @@ static struct kunit_stock registered;
  * Context: module notifier.
  * Return: the module's suites, or a structure with 0 suites.
  */
-struct kunit_stock *kunit_stock_of(struct module *module)
+struct kunit_stock_suites *kunit_stock_of(struct module *module)
 {
-	static struct kunit_stock none;
+	static struct kunit_stock_suites none;
 
 	if (registered.module == module)
 		return &registered;
-	none = (struct kunit_stock){};
+	none = (struct kunit_stock_suites){};
 	return &none;
 }
 
@@ -39,7 +39,7 @@ struct kunit_stock *kunit_stock_of(struct module *module)
 void kunit_stock_register(struct module *module, struct kunit_suite **start,
 			  struct kunit_suite **end)
 {
-	registered = (struct kunit_stock){
+	registered = (struct kunit_stock_suites){
 		.module = module, .kunit_suites = start, .num_kunit_suites = end - start,
 	};
 	kunit_stock_mm = current->mm;
@@ -57,6 +57,6 @@ EXPORT_SYMBOL_GPL(kunit_stock_register);
 void kunit_stock_unregister(struct module *module)
 {
 	__kunit_test_suites_exit(registered.kunit_suites, registered.num_kunit_suites);
-	registered = (struct kunit_stock){};
+	registered = (struct kunit_stock_suites){};
 }
 EXPORT_SYMBOL_GPL(kunit_stock_unregister);

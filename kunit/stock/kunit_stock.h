@@ -22,7 +22,7 @@ struct kunit;
 #include <linux/sched/mm.h>
 
 /* The members that CONFIG_KUNIT adds to struct module. @kunit_init_suites is always NULL. */
-struct kunit_stock {
+struct kunit_stock_suites {
 	struct module *module;
 	struct kunit_suite **kunit_suites;
 	struct kunit_suite **kunit_init_suites;
@@ -30,7 +30,7 @@ struct kunit_stock {
 	int num_kunit_init_suites;
 };
 
-struct kunit_stock *kunit_stock_of(struct module *module);
+struct kunit_stock_suites *kunit_stock_of(struct module *module);
 void kunit_stock_register(struct module *module, struct kunit_suite **start,
 			  struct kunit_suite **end);
 void kunit_stock_unregister(struct module *module);
