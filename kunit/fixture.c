@@ -109,7 +109,8 @@ int test_stop_kthread(struct task_struct *task)
 
 	get_task_struct(task);
 	err = kthread_stop(task);
-	while (!READ_ONCE(task->exit_state))
+	/* The kernel writes it with a plain store. */
+	while (!data_race(READ_ONCE(task->exit_state)))
 		schedule_timeout_uninterruptible(1);
 	put_task_struct(task);
 	return err;

@@ -161,9 +161,9 @@ REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
 # without_kernel_races LOG: leave out the reports of KCSAN in which neither stack has a function of
 # the modules (functions that an interrupt or a softirq interrupted do not count), reports about
-# hrtimer_active(), and reports about the counters of kprobes. Two CPUs may print at the same time.
-# CONFIG_PRINTK_CALLER prefixes each line with its task or CPU, by which the lines of a report are
-# found.
+# hrtimer_active(), and reports about the counts of kprobes and of relay, which the kernel does not
+# mark. Two CPUs may print at the same time. CONFIG_PRINTK_CALLER prefixes each line with its task or
+# CPU, by which the lines of a report are found.
 without_kernel_races()
 {
 	awk '
@@ -179,6 +179,7 @@ without_kernel_races()
 		/(handle_softirqs|(asm_)?(sysvec_[a-z_]*|common_interrupt))\+0x/ { interrupted = 1 }
 		/\[ntklog/ && !interrupted { is_ours = 1 }
 		/data-race in ([a-z_]+ \/ hrtimer_active|hrtimer_active \/ [a-z_]+)$/ { known = 1 }
+		/data-race in relay_[a-z_]+ \/ relay_[a-z_]+$/ { known = 1 }
 		/data-race in kprobe_ftrace_handler \/ kprobe_ftrace_handler$/ { known = 1 }
 		/======/ {
 			if (is_ours && !known)

@@ -83,9 +83,9 @@ size_t etw_count_unread_buffers(const struct rchan_buf *buf)
 	 * The writer stores into a buffer only if this count shows that the buffer is free: a
 	 * control dependency. Pairs with smp_mb() in etw_read_finished_buffers().
 	 */
-	size_t consumed_buffers = READ_ONCE(buf->subbufs_consumed);
+	size_t consumed_buffers = etw_consumed_buffer_count(buf);
 
-	return READ_ONCE(buf->subbufs_produced) - consumed_buffers;
+	return etw_finished_buffer_count(buf) - consumed_buffers;
 }
 
 /**
@@ -118,7 +118,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	buf->offset = size;
 	/*
 	 * Write the buffer before subbufs_produced, which relay increments.
-	 * Pairs with smp_load_acquire() in etw_read_finished_buffers().
+	 * Pairs with etw_finished_buffer_count() in etw_read_finished_buffers().
 	 */
 	smp_wmb();
 	relay_switch_subbuf(buf, 0);

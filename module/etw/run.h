@@ -7,6 +7,7 @@
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/relay.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -14,8 +15,6 @@
 #include "session_settings.h"
 
 struct dentry;
-struct rchan;
-struct rchan_buf;
 struct wmi_buffer_header;
 
 /**
@@ -125,6 +124,18 @@ struct etw_counts {
 };
 
 extern struct rchan_buf etw_closed_buffer;
+
+static inline size_t etw_finished_buffer_count(const struct rchan_buf *buf)
+{
+	/* Pairs with smp_wmb() in etw_finish_buffer(). The store is plain, hence data_race(). */
+	return data_race(smp_load_acquire(&buf->subbufs_produced));
+}
+
+static inline size_t etw_consumed_buffer_count(const struct rchan_buf *buf)
+{
+	/* Pairs with smp_mb() in etw_read_finished_buffers(). The store is plain, too. */
+	return data_race(smp_load_acquire(&buf->subbufs_consumed));
+}
 
 void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run,
 		     size_t size, unsigned int cpu);

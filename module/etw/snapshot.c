@@ -82,8 +82,8 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 		 * lists at most n_subbufs buffers of a CPU. Pairs with smp_wmb() in
 		 * etw_finish_buffer().
 		 */
-		end = smp_load_acquire(&buf->subbufs_produced);
-		index = READ_ONCE(buf->subbufs_consumed);
+		end = etw_finished_buffer_count(buf);
+		index = etw_consumed_buffer_count(buf);
 		for (; etw_count_is_greater(end, index); index++) {
 			const struct wmi_buffer_header *header = etw_buffer_at(buf, index);
 
@@ -181,7 +181,7 @@ static bool etw_copy_buffer(u8 *copy, const struct etw_listed_buffer *listed)
 	data_race(memcpy(copy, etw_buffer_at(buf, listed->buffer_index), buf->chan->subbuf_size));
 	/* Read the count after the copy. Pairs with smp_wmb() in etw_overwrite_buffer(). */
 	smp_rmb();
-	return !etw_count_is_greater(READ_ONCE(buf->subbufs_consumed), listed->buffer_index);
+	return !etw_count_is_greater(etw_consumed_buffer_count(buf), listed->buffer_index);
 }
 
 /*
