@@ -99,7 +99,8 @@ int report_choose_columns(struct report *report, const struct report_options *op
 		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
 		if (!show_column(report, options, name)) {
 			message("no table has a column \"%s\"; these are the columns:", name);
-			report_print_columns(report_tables_with_columns(options->tables), stderr);
+			report_print_columns(report, report_tables_with_columns(options->tables),
+					     stderr);
 			return -1;
 		}
 		if (!columns[length])
@@ -143,7 +144,7 @@ int report_sort_tables(struct report *report, const struct report_options *optio
 	}
 	if (!found) {
 		message("no table has a column \"%s\"; these are the columns:", options->sort);
-		report_print_columns(report_tables_with_columns(options->tables), stderr);
+		report_print_columns(report, report_tables_with_columns(options->tables), stderr);
 	}
 	return found ? 0 : -1;
 }

@@ -49,7 +49,7 @@ struct report {
 enum report_table report_find_table(const char *name);
 const char *report_table_name(enum report_table which);
 const char *report_refuses_by(enum report_table which, enum charge_by by);
-void report_print_columns(unsigned int tables, FILE *stream);
+void report_print_columns(const struct report *report, unsigned int tables, FILE *stream);
 void report_print_column_help(unsigned int tables, FILE *stream);
 bool report_shows_per_second(const struct report *report);
 bool report_has_lock_counts(const struct report *report);

@@ -22,6 +22,10 @@ static const struct table_class *const classes[REPORT_TABLES] = {
 	[REPORT_LONGEST] = &report_longest_class,
 };
 
+static const struct column column_host =
+	TEXT_COLUMN("host", "host", NULL,
+		    "machine, by the name of its file; only with several files, or --ndjson");
+
 /* The column that --by adds behind the first one, without its heading and its function. */
 static const struct column column_by =
 	TEXT_COLUMN("by", NULL, NULL, "attribute that --by names; only with --by");
@@ -54,21 +58,23 @@ const char *report_table_name(enum report_table which)
 }
 
 /**
- * report_print_columns() - print the names of all columns but host, which many files add
+ * report_print_columns() - print the names of a report's columns
+ * @report: report whose tables have been made
  * @tables: wanted tables, as bits
  * @stream: output stream
  */
-void report_print_columns(unsigned int tables, FILE *stream)
+void report_print_columns(const struct report *report, unsigned int tables, FILE *stream)
 {
 	size_t i, j;
 
 	for (i = 0; i < REPORT_TABLES; i++) {
+		const struct table *table = &report->tables[i];
+
 		if (!(tables & 1 << i))
 			continue;
-		fprintf(stream, "  %s:", classes[i]->name);
-		for (j = 0; j < classes[i]->column_count; j++)
-			fprintf(stream, " %s%s", classes[i]->columns[j].name,
-				!j && classes[i]->by ? " by" : "");
+		fprintf(stream, "  %s:", table->name);
+		for (j = 0; j < table->column_count; j++)
+			fprintf(stream, " %s", table->columns[j].name);
 		fputc('\n', stream);
 	}
 }
@@ -102,6 +108,7 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 		if (!(tables & 1 << i))
 			continue;
 		fprintf(stream, "%s%s: %s\n", separator, classes[i]->name, classes[i]->title);
+		print_help(&column_host, stream);
 		for (j = 0; j < classes[i]->column_count; j++) {
 			print_help(&classes[i]->columns[j], stream);
 			if (!j && classes[i]->by)
@@ -173,8 +180,6 @@ const char *report_refuses_by(enum report_table which, enum charge_by by)
 /* Make a table without rows, with the columns host and by if the report has hosts, or is split. */
 static bool make_table(struct report *report, enum report_table which, bool has_host)
 {
-	static const struct column host = TEXT_COLUMN("host", "host", NULL,
-						      "machine, by the name of its file");
 	const struct table_class *class = classes[which];
 	struct column *columns = calloc(class->column_count + 2, sizeof(*columns)), *at = columns;
 
@@ -184,7 +189,7 @@ static bool make_table(struct report *report, enum report_table which, bool has_
 		return false;
 	}
 	if (has_host)
-		*at++ = host;
+		*at++ = column_host;
 	*at++ = class->columns[0];
 	if (report->by && class->by && !report_refuses_by(which, charge_find_by(report->by))) {
 		*at = column_by;

@@ -94,6 +94,19 @@ class Many(Fleet):
         self.assertEqual(table[0], ["table", "host", "lock", "wait_total_ns"])
         self.assertEqual([row[2] for row in table[1:19]], 9 * ["0x10"] + 9 * ["0x20"])
 
+    def test_lists_of_columns_have_host_where_rows_have_it(self):
+        """The list of an error has the columns of this report; the help has all there can be."""
+        paths = self.fleet(2)
+        for option in "--columns", "--sort":
+            for options, first in (
+                    (paths, "host lock locks"), (paths[:1], "lock locks"),
+                    (("--by", "cpu", *paths), "host lock by locks"),
+                    (("--ndjson", *paths[:1]), "host lock locks")):
+                result = self.report("--table", "locks", option, "nothing", *options, status=2)
+                self.assertIn("\n  locks: %s " % first, result.stderr)
+        self.assertRegex(self.report("--table", "locks", "--columns", "help").stdout,
+                         r"^locks: .*\n  host +text +machine, .*\n  lock +text")
+
     def test_hosts_show_their_heaviest_rows_first(self):
         paths = [self.make(name, spin(0x10, 5), spin(0x20, 700), spin(0x30, 9))
                  for name in ("b.etl", "a.etl")]
