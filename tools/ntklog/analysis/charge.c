@@ -269,10 +269,12 @@ static void charge_free_time(struct charges *charges, const struct charge_hold *
 }
 
 /*
- * Whether the hold has no time stamp of its acquisition, or one that came late. A lock that has a
- * waiter in its word is not acquired without a wait. So if the owner did not wait, but left a
- * waiter, it acquired the lock before the waiter came. An interrupt, or a hypervisor that stopped
- * the virtual CPU, may come between an acquisition and its time stamp.
+ * Whether the hold has no time stamp of its acquisition, or one that came late. A waiter of a
+ * queued spin lock enters the lock's word when its wait begins, and such a word prevents an
+ * acquisition without a wait. So if the owner did not wait, but left a waiter, it acquired the lock
+ * before the waiter came. An interrupt, or a hypervisor that stopped the virtual CPU, may come
+ * between an acquisition and its time stamp. A waiter of an rwlock enters the word only at the head
+ * of the queue, so an owner that left one may have come later.
  */
 static bool hold_began_earlier(const struct charge_hold *hold)
 {

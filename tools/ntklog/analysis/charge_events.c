@@ -76,7 +76,8 @@ void charge_read_spinlock(struct charge_record *read, const struct charge_event 
 		.thread_id = record->thread_id,
 		.is_shared = record->mode == WMI_SPINLOCK_EXECUTIVE_SHARED,
 		.start_unknown = rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN,
-		.left_waiter = rule & WMI_SPINLOCK_RULE_BLOCKER,
+		.left_waiter = rule & WMI_SPINLOCK_RULE_BLOCKER &&
+			       record->mode == WMI_SPINLOCK_QUEUED,
 		.in_softirq = record->dpc,
 		.in_interrupt = record->isr,
 		.cpu = source->event->processor,

@@ -67,7 +67,7 @@ enum charge_part {
  * @is_sleeping: the lock is one that tasks sleep for
  * @is_shared: held by a reader
  * @start_unknown: the hold ended at @release_time; its start is not recorded
- * @left_waiter: the release of a spin lock found a waiter in the lock's word
+ * @left_waiter: the release of a queued spin lock found a waiter in the lock's word
  * @in_softirq: a spin lock released in a softirq
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold

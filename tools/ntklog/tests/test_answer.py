@@ -52,6 +52,25 @@ class Charge(Case):
         self.assertEqual(self.answer(spin(1000, 2500), spin(4900, 5000, caller=OTHER, rule=4),
                                      spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
 
+    def test_owner_of_an_rwlock_that_passed_a_waiter_is_charged_from_its_time_stamp_on(self):
+        """A waiter of an rwlock is in the lock's word only at the head of the queue. A reader or a
+        writer that comes before that acquires the lock at once, and leaves the waiter behind.
+        """
+        for mode in 2, 3:
+            self.assertEqual(self.answer(spin(1000, 2500, flags=3),
+                                         spin(4000, 5000, caller=OTHER, flags=mode, rule=4),
+                                         spin(5000, 5100, 3000, WAITER, flags=3)),
+                             {"holder_ran": 500 + 1000, "free_overtaken": 1500})
+        # In an interrupt the reader passes the writer at the head as well, which is a short wait.
+        self.assertEqual(self.answer(spin(1000, 2500, flags=2, rule=4),
+                                     spin(2200, 5000, 10, caller=OTHER, flags=0x82, rule=4),
+                                     spin(5000, 5100, 3000, WAITER, flags=3)),
+                         {"holder_ran": 10 + 3000})
+        reader, handler = "holds_long (reader)", "holds_too (interrupt)"
+        self.assertEqual(self.blockers(), {("my_lock", handler, reader): 10,
+                                           ("my_lock", "waits_long", reader): 500,
+                                           ("my_lock", "waits_long", handler): 2500})
+
     def test_owner_that_left_no_waiter_held_the_lock_from_its_time_stamp_on(self):
         self.assertEqual(self.answer(spin(4900, 5000), spin(5000, 5100, 3000, WAITER)),
                          {"holder_ran": 100, "unknown": 2900})
