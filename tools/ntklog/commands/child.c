@@ -87,6 +87,11 @@ static bool has_ended(struct child *child)
 	}
 	child->wait_status = status;
 	child->pid = 0;
+	/* An interrupt is how a user ends the command, and a reader of a pipe may want no more. */
+	if (WIFSIGNALED(status) && !child->was_signalled && WTERMSIG(status) != SIGINT &&
+	    WTERMSIG(status) != SIGPIPE)
+		message_ended_by_signal(child->command[0], WTERMSIG(status),
+					"record with fewer buffers (-n)");
 	return true;
 }
 
@@ -185,7 +190,8 @@ int child_run_exec(const char *command, const char *path, const sigset_t *mask)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	if (status && WIFSIGNALED(status))
-		message("--exec: \"%s\" was ended by signal %d", command, WTERMSIG(status));
+		message_ended_by_signal("the command of --exec", WTERMSIG(status),
+					"free some for it");
 	else if (status)
 		message("--exec: \"%s\" has failed (status %d)", command, WEXITSTATUS(status));
 	return status ? -1 : 0;

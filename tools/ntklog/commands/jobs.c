@@ -78,7 +78,8 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started_
 		;
 	rewind(started->result);
 	if (!WIFEXITED(status)) {
-		message("a process that read a file was ended by signal %d", WTERMSIG(status));
+		message_ended_by_signal("a process that read a file", WTERMSIG(status),
+					"read fewer files at a time: taskset -c 0 ntklog ...");
 		status = NTKLOG_FAILED;
 	} else {
 		status = WEXITSTATUS(status);

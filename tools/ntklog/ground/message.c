@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,21 @@ void message(const char *format, ...)
 	vfprintf(stream, format, arguments);
 	va_end(arguments);
 	fputc('\n', stream);
+}
+
+/**
+ * message_ended_by_signal() - report that a signal has ended a process
+ * @process: description of the process
+ * @number: the signal
+ * @remedy: advice for a lack of memory
+ */
+void message_ended_by_signal(const char *process, int number, const char *remedy)
+{
+	if (number == SIGKILL)
+		message("%s was ended by signal %d (%s): if memory ran out (see dmesg), %s",
+			process, number, strsignal(number), remedy);
+	else
+		message("%s was ended by signal %d (%s)", process, number, strsignal(number));
 }
 
 /**

@@ -9,6 +9,7 @@
 
 __printf(1, 2)
 void message(const char *format, ...);
+void message_ended_by_signal(const char *process, int number, const char *remedy);
 void message_defer(void);
 void message_release(void);
 size_t terminal_width(FILE *stream);

@@ -393,7 +393,8 @@ class Diff(tool.Case):
                 time.sleep(0.01)
             output, errors = process.communicate()
         self.assertEqual((process.returncode, output), (1, ""))
-        self.assertIn("ended by signal 9", errors)
+        self.assertIn("ended by signal 9 (Killed): if memory ran out (see dmesg), read fewer files "
+                      "at a time: taskset -c 0 ntklog", errors)
 
     def test_holds_that_mode_waits_does_not_record_are_not_compared(self):
         mutex = etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)

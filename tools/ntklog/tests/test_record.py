@@ -56,7 +56,6 @@ class Record(Directory):
 
     def test_record_returns_the_status_of_the_command(self):
         self.recorded("--", "sh", "-c", "exit 7", status=7)
-        self.recorded("--", "sh", "-c", "kill -TERM $$", status=143)
         self.recorded("--", "/nonexistent", status=127)
         # The status is the same if the error message cannot be written.
         with open("/dev/full", "w") as full:
@@ -64,6 +63,14 @@ class Record(Directory):
                                      capture_output=False, stderr=full,
                                      stdin=subprocess.DEVNULL)
         self.assertEqual(process.returncode, 127)
+
+    def test_signal_that_has_ended_the_command_is_told(self):
+        def error_of(name, status):
+            return self.recorded("--", "sh", "-c", "kill -%s $$" % name, status=status)
+        self.assertIn("sh was ended by signal 15 (Terminated)\n", error_of("TERM", 143))
+        self.assertIn("sh was ended by signal 9 (Killed): if memory ran out (see dmesg), record with "
+                      "fewer buffers (-n)\n", error_of("KILL", 137))
+        self.assertNotIn("signal", error_of("INT", 130))
 
     def test_command_that_duration_ends_gives_status_0(self):
         pid = os.path.join(self.directory, "pid")

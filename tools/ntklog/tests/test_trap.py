@@ -167,6 +167,11 @@ class Trap(Base):
         self.assertEqual([name for name in os.listdir(self.directory) if "etl" in name],
                          ["a.1.etl"])
 
+    def test_signal_that_has_ended_exec_is_told(self):
+        error = self.run_trap("--on", "SpinCount > 4000", "--exec", "kill -KILL $$", status=1)
+        self.assertIn("the command of --exec was ended by signal 9 (Killed): if memory ran out "
+                      "(see dmesg), free some for it\n", error)
+
     def test_signal_ends_the_command_of_exec(self):
         pid = os.path.join(self.directory, "pid")
         process = self.start_tool("record", "--no-names", "-o", self.etl, "--after", "0.1",
