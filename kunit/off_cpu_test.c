@@ -279,25 +279,46 @@ static void nested_hold_has_its_own_part_only(struct kunit *test)
 }
 
 static const struct task_struct *sleeper;
+static const struct ntklog_task *sleeper_record;
 static DECLARE_COMPLETION(sleeper_has_lock);
 static DECLARE_COMPLETION(sleeper_may_end);
 
 static int hold_asleep(void *unused)
 {
 	sleeper = current;
+	/* The region keeps the record after the end of tracking. */
+	ke_enter_critical_region();
+	sleeper_record = ntklog_find_current_record();
 	acquire(&outer_lock);
 	complete(&sleeper_has_lock);
 	wait_for_completion(&sleeper_may_end);
+	ke_leave_critical_region();
 	return 0;
 }
 
-/* Wait until the sleeper, which runs on the CPU of the test, has left it. */
-static void wait_for_sleeper(void)
+/* Start the sleeper, which runs on the CPU of the test, and wait until it has left it. */
+static void start_sleeper(struct kunit *test, struct test_thread *thread)
 {
+	reinit_completion(&sleeper_has_lock);
+	reinit_completion(&sleeper_may_end);
+	test_thread_start(test, thread, TEST_CPU, hold_asleep, NULL);
 	wait_for_completion(&sleeper_has_lock);
 	do
 		schedule_timeout_uninterruptible(1);
 	while (task_is_running(sleeper));
+}
+
+static void end_of_tracking_clears_time_of_blocked_task(struct kunit *test)
+{
+	struct test_thread thread;
+
+	begin_tracking(test);
+	start_sleeper(test, &thread);
+	KUNIT_EXPECT_NE(test, sleeper_record->off_cpu_since, 0);
+	end_tracking(test);
+	KUNIT_EXPECT_EQ(test, sleeper_record->off_cpu_since, 0);
+	complete(&sleeper_may_end);
+	test_thread_join(&thread);
 }
 
 static const struct task_struct *owner_is_sleeper(const void *lock)
@@ -310,10 +331,7 @@ static void hold_released_for_sleeping_owner_counted_as_blocked(struct kunit *te
 	struct test_thread thread;
 
 	begin_tracking(test);
-	reinit_completion(&sleeper_has_lock);
-	reinit_completion(&sleeper_may_end);
-	test_thread_start(test, &thread, TEST_CPU, hold_asleep, NULL);
-	wait_for_sleeper();
+	start_sleeper(test, &thread);
 	msleep(40);
 	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, owner_is_sleeper, false,
 					   false);
@@ -331,10 +349,7 @@ static void hold_released_for_woken_owner_counted_as_ready(struct kunit *test)
 	struct test_thread thread;
 
 	begin_tracking(test);
-	reinit_completion(&sleeper_has_lock);
-	reinit_completion(&sleeper_may_end);
-	test_thread_start(test, &thread, TEST_CPU, hold_asleep, NULL);
-	wait_for_sleeper();
+	start_sleeper(test, &thread);
 	msleep(40);
 	preempt_disable();
 	complete(&sleeper_may_end);
@@ -509,15 +524,12 @@ static void nmi_in_switch_does_not_find_record_of_next_task(struct kunit *test)
 
 	begin_tracking(test);
 	nmi = (struct nmi_in_switch){ .next = current };
-	reinit_completion(&sleeper_has_lock);
-	reinit_completion(&sleeper_may_end);
 	/* The probe runs after those of ntklog, which have the default priority. */
 	KUNIT_ASSERT_EQ(test, tracepoint_probe_register_prio(ntklog_sched_switch,
 							     act_as_nmi_in_switch, NULL,
 							     TRACEPOINT_DEFAULT_PRIO - 1), 0);
 	acquire(&inner_lock);
-	test_thread_start(test, &thread, TEST_CPU, hold_asleep, NULL);
-	wait_for_completion(&sleeper_has_lock);
+	start_sleeper(test, &thread);
 	/* The idle task, which has no record, precedes this one. */
 	test_sleep(20);
 	tracepoint_probe_unregister(ntklog_sched_switch, act_as_nmi_in_switch, NULL);
@@ -562,6 +574,7 @@ static struct kunit_case off_cpu_cases[] = {
 	KUNIT_CASE(sleep_in_hold_counted_as_blocked),
 	KUNIT_CASE(longest_block_of_holds_written_with_its_stack),
 	KUNIT_CASE(nested_hold_has_its_own_part_only),
+	KUNIT_CASE(end_of_tracking_clears_time_of_blocked_task),
 	KUNIT_CASE(hold_released_for_sleeping_owner_counted_as_blocked),
 	KUNIT_CASE(hold_released_for_woken_owner_counted_as_ready),
 	KUNIT_CASE(preempted_holder_counted_as_ready),

@@ -166,7 +166,7 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 
 static void ntklog_clear_off_cpu(struct ntklog_task *record, void *unused)
 {
-	record->off_cpu_since = 0;
+	ntklog_write_u64(record->off_cpu_since, 0);
 }
 
 /**
@@ -180,9 +180,6 @@ int ntklog_start_off_cpu_counting(void)
 {
 	int err;
 
-	/* Forget the tasks that had no CPU when the probe was last unregistered. */
-	memset(ntklog_off_cpu_task_counts, 0, sizeof(ntklog_off_cpu_task_counts));
-	ntklog_visit_task_records(ntklog_clear_off_cpu, NULL);
 	ntklog_alloc_block_stacks();
 	err = tracepoint_probe_register(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
 	if (err)
@@ -199,5 +196,8 @@ void ntklog_stop_off_cpu_counting(void)
 {
 	tracepoint_probe_unregister(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
 	tracepoint_synchronize_unregister();
+	/* No probe ends the time without a CPU of the tasks that have none now. */
+	memset(ntklog_off_cpu_task_counts, 0, sizeof(ntklog_off_cpu_task_counts));
+	ntklog_visit_task_records(ntklog_clear_off_cpu, NULL);
 	ntklog_free_block_stacks();
 }
