@@ -281,11 +281,12 @@ static void lock_number_out_of_range_refused(struct kunit *test)
 {
 	u8 old_irql = 0x5A;
 
+	/* The first call is the one that warns. tests/steps/kunit.sh expects its name. */
+	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_queued_spin_lock(0x11, &old_irql));
+	KUNIT_EXPECT_EQ(test, old_irql, 0x5A);
 	KUNIT_EXPECT_EQ(test, ke_acquire_queued_spin_lock(0x11), PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_acquire_queued_spin_lock_raise_to_synch(0x80000000),
 			PASSIVE_LEVEL);
-	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_queued_spin_lock(0x11, &old_irql));
-	KUNIT_EXPECT_EQ(test, old_irql, 0x5A);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 	old_irql = ke_raise_irql_to_dpc_level();
 	ke_release_queued_spin_lock(0x11, PASSIVE_LEVEL);

@@ -283,7 +283,7 @@ struct ke_lock_queues {
 
 extern struct ke_lock_queues __percpu *ke_lock_queues;
 
-void ke_warn_no_such_queued_spin_lock(unsigned int number);
+void ke_warn_no_such_queued_spin_lock(const char *function, unsigned int number);
 bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue);
 
 static __always_inline struct kspin_lock_queue *
@@ -292,11 +292,12 @@ __ke_lock_queue(unsigned int number)
 	return &this_cpu_ptr(ke_lock_queues)->queue[number];
 }
 
-static __always_inline bool __ke_lock_queue_number_is_valid(unsigned int number)
+static __always_inline bool
+__ke_lock_queue_number_is_valid(const char *function, unsigned int number)
 {
 	if (likely(number < LOCK_QUEUE_MAXIMUM_LOCK))
 		return true;
-	ke_warn_no_such_queued_spin_lock(number);
+	ke_warn_no_such_queued_spin_lock(function, number);
 	return false;
 }
 
@@ -313,7 +314,7 @@ static __always_inline u8 ke_acquire_queued_spin_lock(unsigned int number)
 {
 	u8 old_irql;
 
-	if (!__ke_lock_queue_number_is_valid(number))
+	if (!__ke_lock_queue_number_is_valid("KeAcquireQueuedSpinLock", number))
 		return ke_get_current_irql();
 	old_irql = ke_raise_irql_to_dpc_level();
 	__ke_acquire_queued_spin_lock(__ke_lock_queue(number));
@@ -334,7 +335,7 @@ ke_acquire_queued_spin_lock_raise_to_synch(unsigned int number)
 {
 	u8 old_irql;
 
-	if (!__ke_lock_queue_number_is_valid(number))
+	if (!__ke_lock_queue_number_is_valid("KeAcquireQueuedSpinLockRaiseToSynch", number))
 		return ke_get_current_irql();
 	old_irql = ke_raise_irql_to_synch_level();
 	__ke_acquire_queued_spin_lock(__ke_lock_queue(number));
@@ -342,12 +343,12 @@ ke_acquire_queued_spin_lock_raise_to_synch(unsigned int number)
 }
 
 static __always_inline bool
-__ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 (*raise)(void),
-				     u8 *old_irql)
+__ke_try_to_acquire_queued_spin_lock(const char *function, unsigned int number,
+				     u8 (*raise)(void), u8 *old_irql)
 {
 	u8 irql;
 
-	if (!__ke_lock_queue_number_is_valid(number))
+	if (!__ke_lock_queue_number_is_valid(function, number))
 		return false;
 	irql = raise();
 	if (!ke_try_to_acquire_queued_spin_lock_entry(__ke_lock_queue(number))) {
@@ -372,8 +373,8 @@ __ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 (*raise)(void),
 static __always_inline bool
 ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 *old_irql)
 {
-	return __ke_try_to_acquire_queued_spin_lock(number, ke_raise_irql_to_dpc_level,
-						    old_irql);
+	return __ke_try_to_acquire_queued_spin_lock("KeTryToAcquireQueuedSpinLock", number,
+						    ke_raise_irql_to_dpc_level, old_irql);
 }
 
 /**
@@ -392,7 +393,8 @@ static __always_inline bool
 ke_try_to_acquire_queued_spin_lock_raise_to_synch(unsigned int number,
 						  u8 *old_irql)
 {
-	return __ke_try_to_acquire_queued_spin_lock(number, ke_raise_irql_to_synch_level,
+	return __ke_try_to_acquire_queued_spin_lock("KeTryToAcquireQueuedSpinLockRaiseToSynch",
+						    number, ke_raise_irql_to_synch_level,
 						    old_irql);
 }
 
@@ -408,7 +410,7 @@ ke_try_to_acquire_queued_spin_lock_raise_to_synch(unsigned int number,
 static __always_inline void ke_release_queued_spin_lock(unsigned int number,
 							u8 old_irql)
 {
-	if (__ke_lock_queue_number_is_valid(number) &&
+	if (__ke_lock_queue_number_is_valid("KeReleaseQueuedSpinLock", number) &&
 	    likely(__ke_release_queued_spin_lock(__ke_lock_queue(number))))
 		ke_lower_irql(old_irql);
 }

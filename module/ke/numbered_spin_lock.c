@@ -47,14 +47,14 @@ EXPORT_SYMBOL_GPL(ke_try_to_acquire_queued_spin_lock_entry);
 
 /**
  * ke_warn_no_such_queued_spin_lock() - warn once about a number that names no lock
+ * @function: NT's name of the function that got the number
  * @number: the number
  *
  * Context: any.
  */
-void ke_warn_no_such_queued_spin_lock(unsigned int number)
+void ke_warn_no_such_queued_spin_lock(const char *function, unsigned int number)
 {
-	WARN_ONCE(1, "KeAcquireQueuedSpinLock: no queued spin lock has the number 0x%x\n",
-		  number);
+	WARN_ONCE(1, "%s: no queued spin lock has the number 0x%x\n", function, number);
 }
 EXPORT_SYMBOL_GPL(ke_warn_no_such_queued_spin_lock);
 

@@ -10,7 +10,7 @@
 # The suites provoke these reports on purpose. With DEBUG_ATOMIC_SLEEP, also EXPECTED_SLEEP. Format:
 # see log_has_reports().
 EXPECTED_REPORTS='ExReleaseSpinLock: lock .* is not owned shared
-KeAcquireQueuedSpinLock: no queued spin lock has the number 0x11
+KeTryToAcquireQueuedSpinLock: no queued spin lock has the number 0x11
 KeReleaseQueuedSpinLock: .* does not own lock
 KeReleaseSpinLock: lock .* is not owned
 KeRaiseIrql: from IRQL 2 to 1
