@@ -346,7 +346,7 @@ static bool thread_has_name(const struct thread_name *thread, const char *name)
 }
 
 /**
- * names_have_thread() - test whether a thread, or a process of Windows, of some name exists
+ * names_have_thread() - test whether a thread of some name exists
  * @names: names, or NULL
  * @name: name, in any case
  *
@@ -357,7 +357,8 @@ bool names_have_thread(const struct names *names, const char *name)
 	size_t i;
 
 	for (i = 0; names && i < names->thread_count; i++)
-		if (thread_has_name(&names->threads[i], name))
+		if (!names->threads[i].is_windows_process &&
+		    thread_has_name(&names->threads[i], name))
 			return true;
 	return false;
 }
@@ -511,7 +512,9 @@ static const struct thread_name *find_thread(const struct names *names, uint32_t
  */
 const char *names_find_thread_name(const struct names *names, uint32_t thread_id)
 {
-	return name_of_thread(find_thread(names, thread_id, UINT64_MAX));
+	const struct thread_name *thread = find_thread(names, thread_id, UINT64_MAX);
+
+	return thread && thread->is_windows_process ? NULL : name_of_thread(thread);
 }
 
 /**

@@ -109,10 +109,10 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
 }
 
 /**
- * names_add_thread() - add the name of a thread, which a name from a file of names overrides
+ * names_add_thread() - name a thread or a process of Windows, unless a file of names does
  * @names: names to add to; allocated if NULL
- * @id: id of the thread, or of a process of Windows
- * @process_id: id of its process
+ * @id: id of the thread or the process
+ * @process_id: id of the process, which no thread of it has
  * @name: name of the thread
  *
  * Searches find the name after names_sort().
@@ -131,7 +131,8 @@ int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, con
 		return -1;
 	(*names)->threads = more;
 	more[(*names)->thread_count] = (struct thread_name) {
-		.id = id, .process_id = process_id, .name = text, .rank = (*names)->thread_count
+		.id = id, .process_id = process_id, .name = text, .rank = (*names)->thread_count,
+		.is_windows_process = id == process_id,
 	};
 	(*names)->thread_count++;
 	return 0;

@@ -2,6 +2,7 @@
 #ifndef _NTKLOG_THREAD_NAME_H
 #define _NTKLOG_THREAD_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@
  * @cgroup: path of its cgroup; NULL: not known
  * @rank: the name with the greatest rank of a thread and time counts: names from a file of names
  *	outrank names from the trace, and later names outrank earlier ones
+ * @is_windows_process: the entry is a process of Windows, not a thread
  */
 struct thread_name {
 	uint64_t valid_from;
@@ -21,6 +23,7 @@ struct thread_name {
 	const char *name;
 	const char *cgroup;
 	size_t rank;
+	bool is_windows_process;
 };
 
 #endif /* _NTKLOG_THREAD_NAME_H */
