@@ -64,7 +64,8 @@ class Ndjson(tool.Case):
             column = re.match(r"  (\w+) +(\w+) ", line)
             if title:
                 columns = tables.setdefault(title[1], {})
-            elif column:
+            # Each line has the host, whatever its table.
+            elif column and column[1] != "host":
                 columns[column[1] + "_ns" * (column[2] == "time")] = column[2]
         schema = fields_of_schema()
         del schema["recordings"]
