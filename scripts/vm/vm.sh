@@ -117,25 +117,48 @@ copy_modules()
 	depmod -b "$root" "$abi"
 }
 
-# watch_guest: the guest panics when its time is over, or when it has not written to $share/alive
-# for ten minutes. The wait is a read with a timeout, because a sleep would be a process that
-# remains when this one is killed.
+# watch_guest SECONDS: the guest panics when its time is over, or when it stands still: SECONDS pass
+# without its first write to $share/alive, or ten minutes without the next one. The wait is a read
+# with a timeout, because a sleep would be a process that remains when this one is killed.
 watch_guest()
 {
-	local end=$((SECONDS + limit)) idle=0
+	local end=$((SECONDS + limit)) idle=0 patience=$1
 
-	while ((SECONDS < end && idle < 600)) && kill -0 $$ 2>/dev/null; do
+	while ((SECONDS < end && idle < patience)) && kill -0 $$ 2>/dev/null; do
 		read -r -t 10 -u 9 || true
 		[ ! -e "$share/alive" ] || idle=$((EPOCHSECONDS - $(stat -c %Y "$share/alive")))
+		[ ! -s "$share/alive" ] || patience=600
 	done
 	say "the virtual machine has had its time, or stands still: it panics, to tell where"
 	echo nmi >"$root/monitor.in"
 }
 
+# run_guest SECONDS: see watch_guest(). Returns 0 if watch_guest() let the guest panic.
+run_guest()
+{
+	rm -f "$share/alive"
+	# With -i the guest does not write to alive: its clock jumps over idle time, so it would wake
+	# up to write all the time.
+	[ ${#icount[@]} -gt 0 ] || : >"$share/alive"
+	watch_guest "$1" 6>&- 9<>"$root/never" &
+	watch=$!
+	timeout --foreground "$((limit + 120))" "${qemu[@]}" "${hardware[@]}" \
+		-chardev "pipe,id=monitor,path=$root/monitor" -mon chardev=monitor \
+		-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
+		-no-reboot -nodefaults -serial stdio -kernel "$image" \
+		-initrd "$share/initramfs" \
+		-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
+		-append "$console panic=-1 loglevel=7 rcupdate.rcu_cpu_stall_timeout=300 watchdog_thresh=60 log_buf_len=4M panic_print=0x41 $append" \
+		</dev/null >"$share/console.log" 2>&1 || true
+	kill "$watch" 2>/dev/null || true
+	wait "$watch" 2>/dev/null
+}
+
 need vm
 read -ra qemu < <("$TOP/scripts/vm/qemu.sh" $machine) || die "no QEMU"
 root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+watch=''
+trap 'kill $watch 2>/dev/null || true; rm -rf "$root"' EXIT
 mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,host,lib}
 cp "$(print_program_path busybox)" "$root/bin/busybox"
 copy_program trace-cmd
@@ -210,23 +233,13 @@ aarch64)
 	;;
 esac
 mkfifo "$root"/{monitor.in,monitor.out,never}
-rm -f "$share/alive"
-# With -i the guest does not write to alive: its clock jumps over idle time, so it would wake up to
-# write all the time.
-[ ${#icount[@]} -gt 0 ] || : >"$share/alive"
-watch_guest 6>&- 9<>"$root/never" &
-watch=$!
-trap 'kill "$watch" 2>/dev/null || true; rm -rf "$root"' EXIT
-timeout --foreground "$((limit + 120))" "${qemu[@]}" "${hardware[@]}" \
-	-chardev "pipe,id=monitor,path=$root/monitor" -mon chardev=monitor \
-	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
-	-no-reboot -nodefaults -serial stdio -kernel "$image" \
-	-initrd "$share/initramfs" \
-	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
-	-append "$console panic=-1 loglevel=7 rcupdate.rcu_cpu_stall_timeout=300 watchdog_thresh=60 log_buf_len=4M panic_print=0x41 $append" \
-	</dev/null >"$share/console.log" 2>&1 || true
-kill "$watch" 2>/dev/null || true
-wait "$watch" 2>/dev/null || true
+# A virtual CPU may lose its timer while the kernel boots, and then the kernel waits for ever. So a
+# guest that stood still before guest.sh began boots again, with more time on a slow machine.
+for seconds in 300 600 900; do
+	[ $seconds = 300 ] || say "the virtual machine stood still before guest.sh began: it boots again"
+	run_guest $seconds && [ -e "$share/alive" ] && [ ! -s "$share/alive" ] || break
+	cp "$share/console.log" "$share/console-$seconds.log"
+done
 rm -f "$share/initramfs"
 stale=$(cat "$share/stale" 2>/dev/null || true)
 [ "${stale:-0}" = 0 ] || say "QEMU has executed a breakpoint that was gone $stale times; went on"
