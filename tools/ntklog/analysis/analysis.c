@@ -171,7 +171,7 @@ static bool is_later(const struct selection *selection, const struct etl_file *f
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event, const struct stack *stack)
 {
-	struct charge_event source = { .file = file, .event = event, .stack = stack };
+	struct record_source source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
 	union wmi_record record;
@@ -212,7 +212,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 			     filter_matches(selection->filter, file, event, type, analysis->names);
 	/* The holder that a selected wait is charged to need not be selected. */
 	if (event_describes_file(file, event) ||
-	    (!source.is_selected && !(type && analysis->charges.charges)))
+	    (!source.is_selected && !(type && analysis->charge_sums.charger)))
 		return 0;
 	analysis->event_count += source.is_selected;
 	if (!type) {
@@ -273,28 +273,28 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	if (!stacks_has_any(stacks))
 		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
-		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
+		charge_sums_open(&analysis->charge_sums, analysis->names, analysis->charge_by,
 				 file->perf_freq);
-	analysis->charges.origin_time = analysis->origin_time;
+	analysis->charge_sums.origin_time = analysis->origin_time;
 	analysis->lock_stacks.by_lock = true;
 	if (analysis->has_lock_stacks)
-		analysis->charges.stacks = &analysis->lock_stacks;
+		analysis->charge_sums.stacks = &analysis->lock_stacks;
 	else if (analysis->stacks.by_lock)
-		analysis->charges.stacks = &analysis->stacks;
+		analysis->charge_sums.stacks = &analysis->stacks;
 	/* The thread would add to these stacks while this one does. Both would look up labels. */
-	if (analysis->charges.charges && !analysis->charges.stacks && !analysis->splits)
-		charge_thread_start(&analysis->charges);
+	if (analysis->charge_sums.charger && !analysis->charge_sums.stacks && !analysis->splits)
+		charging_thread_start(&analysis->charge_sums);
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
 	analysis->has_later_events |= is_later(analysis->selection, file,
 					       etl_merge_latest_skipped(merge));
-	charge_thread_join(&analysis->charges);
+	charging_thread_join(&analysis->charge_sums);
 	analysis->stacks.counts = *stacks_counts(stacks);
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);
-	open_holds_finish(&analysis->open_holds, file, &analysis->charges);
-	charge_sums_flush(&analysis->charges);
-	charge_sums_finish(&analysis->charges);
+	open_holds_finish(&analysis->open_holds, file, &analysis->charge_sums);
+	charge_sums_flush(&analysis->charge_sums);
+	charge_sums_finish(&analysis->charge_sums);
 close:
 	if (merge)
 		etl_merge_close(merge);
@@ -428,7 +428,7 @@ void analysis_finish(struct analysis *analysis)
 	uint64_t ticks = analysis->last_time - analysis->origin_time;
 	struct rates highest = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	charge_sums_flush(&analysis->charges);
+	charge_sums_flush(&analysis->charge_sums);
 	if (!analysis->history.is_finished)
 		rates_history_finish(&analysis->history);
 	analysis->rates_changed = analysis->history.stretch_count > 1 ||
@@ -442,7 +442,7 @@ void analysis_finish(struct analysis *analysis)
 	timelines_cover(&analysis->spinlocks.timelines, ticks);
 	timelines_cover(&analysis->resources.timelines, ticks);
 	timelines_cover(&analysis->switches.timelines, ticks);
-	timelines_cover(&analysis->charges.periods, ticks);
+	timelines_cover(&analysis->charge_sums.timelines, ticks);
 }
 
 /**
@@ -459,7 +459,7 @@ void analysis_free(struct analysis *analysis)
 	stack_stats_free(&analysis->lock_stacks);
 	coverage_free(&analysis->coverage);
 	rates_history_free(&analysis->history);
-	charge_sums_free(&analysis->charges);
+	charge_sums_free(&analysis->charge_sums);
 	splits_free(analysis->splits);
 	open_holds_free(&analysis->open_holds);
 	free(analysis->unknown_counts);

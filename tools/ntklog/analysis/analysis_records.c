@@ -71,7 +71,7 @@ static enum observation observation_of(const struct analysis *analysis, uint32_t
 	return coverage_observation(&analysis->coverage, groups, event->time_stamp);
 }
 
-static void add_spinlock(struct analysis *analysis, const struct charge_event *source,
+static void add_spinlock(struct analysis *analysis, const struct record_source *source,
 			 struct spinlock_record *record)
 {
 	const struct etl_event *event = source->event;
@@ -79,7 +79,7 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 	struct record_origin origin = origin_of(analysis, event);
 	uint64_t class, weight;
 	struct splits *splits = analysis->splits;
-	struct charge_record read;
+	struct hold_with_stacks result;
 	bool is_wanted, has_hold;
 	uint8_t rule;
 	int64_t hold;
@@ -88,12 +88,12 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 	weight = spinlock_weight(rates, record);
 	class = lock_key_of(analysis, record->lock, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
-	if (analysis->charges.charges || splits)
-		charge_read_spinlock(&read, source, record, rule);
-	if (analysis->charges.charges) {
-		read.hold.class = class;
-		read.hold.weight = is_wanted ? weight : 0;
-		charge_thread_add_hold(&analysis->charges, &read.hold);
+	if (analysis->charge_sums.charger || splits)
+		convert_spinlock_to_hold(&result, source, record, rule);
+	if (analysis->charge_sums.charger) {
+		result.hold.class = class;
+		result.hold.weight = is_wanted ? weight : 0;
+		charging_thread_add_hold(&analysis->charge_sums, &result.hold);
 	}
 	if (!is_wanted)
 		return;
@@ -116,16 +116,16 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *s
 		.has_hold = has_hold,
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
-		.by = splits ? splits_find(splits, 0, &read.hold) : record->thread_id,
+		.by = splits ? splits_find(splits, 0, &result.hold) : record->thread_id,
 		.caller = record->caller,
 	});
 	if (splits) {
-		record->lock = splits_find(splits, class, &read.hold);
+		record->lock = splits_find(splits, class, &result.hold);
 		spinlock_stats_add(&splits->spinlocks, record, rates, &origin);
 	}
 }
 
-static void add_resource(struct analysis *analysis, const struct charge_event *source,
+static void add_resource(struct analysis *analysis, const struct record_source *source,
 			 struct resource_record *record)
 {
 	const struct etl_event *event = source->event;
@@ -133,7 +133,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 	struct record_origin origin = origin_of(analysis, event);
 	uint64_t class, weight = 0;
 	struct splits *splits = analysis->splits;
-	struct charge_record read;
+	struct hold_with_stacks result;
 	bool is_wanted;
 
 	kept_callers_complete(analysis->kept_callers, event, record);
@@ -141,18 +141,18 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 		open_holds_drop_entry(&analysis->open_holds, record->resource, record->thread_id);
 	class = lock_key_of(analysis, record->resource, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->resource, event);
-	if (analysis->charges.charges || splits)
-		charge_read_resource(&read, source, record);
+	if (analysis->charge_sums.charger || splits)
+		convert_resource_to_hold(&result, source, record);
 	record->resource = class;
 	if (is_wanted) {
 		origin.observation = observation_of(analysis, resource_kind_group(record->kind),
 						    event);
 		weight = resource_stats_add(&analysis->resources, record, rates, &origin);
 	}
-	if (analysis->charges.charges && resource_record_is_release(record)) {
-		read.hold.class = class;
-		read.hold.weight = weight;
-		charge_thread_add_hold(&analysis->charges, &read.hold);
+	if (analysis->charge_sums.charger && resource_record_is_release(record)) {
+		result.hold.class = class;
+		result.hold.weight = weight;
+		charging_thread_add_hold(&analysis->charge_sums, &result.hold);
 	}
 	if (!is_wanted)
 		return;
@@ -165,12 +165,12 @@ static void add_resource(struct analysis *analysis, const struct charge_event *s
 		.has_hold = record->hold_time,
 		.hold = record->hold_time,
 		.class = class,
-		.is_sleeping = true,
-		.by = splits ? splits_find(splits, 0, &read.hold) : record->thread_id,
+		.is_sleeping_lock = true,
+		.by = splits ? splits_find(splits, 0, &result.hold) : record->thread_id,
 		.caller = record->caller,
 	});
 	if (splits) {
-		record->resource = splits_find(splits, class, &read.hold);
+		record->resource = splits_find(splits, class, &result.hold);
 		resource_stats_add(&splits->resources, record, rates, &origin);
 	}
 }
@@ -191,7 +191,7 @@ static void add_split_switch(struct splits *splits, const struct etl_event *even
 	switch_stats_add(&splits->switches, &record, event->processor, event->time_stamp, origin);
 }
 
-static void add_contextswap(struct analysis *analysis, const struct charge_event *source,
+static void add_contextswap(struct analysis *analysis, const struct record_source *source,
 			    const struct contextswap_record *record)
 {
 	const struct etl_event *event = source->event;
@@ -201,14 +201,14 @@ static void add_contextswap(struct analysis *analysis, const struct charge_event
 				 event->time_stamp, analysis->origin_time);
 	if (source->is_selected && analysis->splits)
 		add_split_switch(analysis->splits, event, record, analysis->origin_time);
-	if (analysis->charges.charges)
-		charge_add_contextswap(&analysis->charges, source, record);
+	if (analysis->charge_sums.charger)
+		charge_add_contextswap(&analysis->charge_sums, source, record);
 }
 
-static void add_open_hold(struct analysis *analysis, const struct charge_event *source)
+static void add_open_hold(struct analysis *analysis, const struct record_source *source)
 {
 	const struct etl_event *event = source->event;
-	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
+	struct open_hold hold = { .has_off_cpu_times = event->data_size == sizeof(hold.event) };
 
 	memcpy(&hold.event, event->data, event->data_size);
 	hold.class = lock_key_of(analysis, hold.event.lock, event);
@@ -223,7 +223,7 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
  * @source: the event, which is of a known type; other events than records add nothing
  * @record: the fields of the event; they are changed
  */
-void analysis_add_record(struct analysis *analysis, const struct charge_event *source,
+void analysis_add_record(struct analysis *analysis, const struct record_source *source,
 			 union wmi_record *record)
 {
 	switch (source->event->hook_id) {

@@ -54,7 +54,7 @@ struct analysis {
 	struct stack_stats stacks;
 	struct stack_stats lock_stacks;
 	bool has_lock_stacks;
-	struct charge_sums charges;
+	struct charge_sums charge_sums;
 	enum charge_by charge_by;
 	bool charges_waits;
 	bool is_split;

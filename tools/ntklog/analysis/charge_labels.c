@@ -51,7 +51,7 @@ static const char *const plumbing_prefixes[] = {
 	"raw_irqentry", "irqentry", "_raw_", "do_raw_", "queued_",
 };
 
-static bool is_plumbing(const char *function)
+static bool is_plumbing_function(const char *function)
 {
 	size_t i;
 
@@ -69,7 +69,7 @@ static bool format_function(const struct names *names, const uint64_t *frames, c
 
 	for (i = 0; frames && i < CHARGE_FRAMES_MAX && frames[i]; i++) {
 		names_format_function(names, frames[i], text, size);
-		if (!is_plumbing(text))
+		if (!is_plumbing_function(text))
 			return true;
 	}
 	return false;
@@ -167,7 +167,7 @@ const char *charge_context_text(const struct charge_hold *hold)
 bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,
 			 size_t size)
 {
-	if ((hold->is_sleeping || !hold->caller) &&
+	if ((hold->is_sleeping_lock || !hold->caller) &&
 	    format_function(names, hold->frames, text, size))
 		return true;
 	*text = '\0';
@@ -210,7 +210,7 @@ void charge_format_by(const struct names *names, enum charge_by by,
 		format_irql(hold, text, size);
 	} else if (!charge_format_place(names, hold, function, sizeof(function))) {
 		snprintf(text, size, "%s", by == CHARGE_BY_FUNCTION ? "unknown function" : task);
-	} else if (by == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping)) {
+	} else if (by == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping_lock)) {
 		snprintf(text, size, "%s", function);
 	} else {
 		snprintf(text, size, "%s in %s", task, function);
@@ -240,7 +240,7 @@ void charge_format_holder(const struct names *names, enum charge_by by,
  * a CPU or is not known, or if the chain has CHAIN_MAX locks.
  */
 static const struct charge_absence *format_chain(const struct names *names,
-						 const struct charges *charges,
+						 const struct charger *charger,
 						 const struct charge_absence *absence, char *text,
 						 size_t size)
 {
@@ -250,7 +250,7 @@ static const struct charge_absence *format_chain(const struct names *names,
 	uint64_t middle;
 
 	for (level = 0; absence && level < CHAIN_MAX; level++) {
-		wait = charges_find_wait(charges, absence->thread_id, absence->from);
+		wait = charger_find_wait(charger, absence->thread_id, absence->from);
 		if (!wait)
 			return absence;
 		names_format_address(names, wait->class, class, sizeof(class));
@@ -258,13 +258,13 @@ static const struct charge_absence *format_chain(const struct names *names,
 		snprintf(text + length, size - length, "%swaiting for %s", level ? ", " : "",
 			 class);
 		middle = wait->wait_start + (wait->acquire_time - wait->wait_start) / 2;
-		holder = charges_find_holder(charges, wait, middle);
+		holder = charger_find_holder(charger, wait, middle);
 		if (!holder)
 			return NULL;
 		format_task(names, holder->thread_id, task, sizeof(task));
 		length = strlen(text);
 		snprintf(text + length, size - length, CHARGE_HELD_BY "%s", task);
-		absence = charges_find_absence(charges, holder->thread_id, middle);
+		absence = charger_find_absence(charger, holder->thread_id, middle);
 	}
 	return NULL;
 }
@@ -272,14 +272,14 @@ static const struct charge_absence *format_chain(const struct names *names,
 /**
  * charge_format_absence() - name the place in which a task has no CPU
  * @names: names of functions and tasks, or NULL
- * @charges: holds that the task may wait for; NULL: name the function alone
+ * @charger: holds that the task may wait for; NULL: name the function alone
  * @absence: the time without a CPU
  * @text: buffer for the name
  * @size: bytes of @text
  *
  * Return: false if the file does not tell the place.
  */
-bool charge_format_absence(const struct names *names, const struct charges *charges,
+bool charge_format_absence(const struct names *names, const struct charger *charger,
 			   const struct charge_absence *absence, char *text, size_t size)
 {
 	const struct charge_absence *last = absence;
@@ -287,8 +287,8 @@ bool charge_format_absence(const struct names *names, const struct charges *char
 	size_t length;
 
 	*text = '\0';
-	if (charges)
-		last = format_chain(names, charges, absence, text, size);
+	if (charger)
+		last = format_chain(names, charger, absence, text, size);
 	length = strlen(text);
 	if (last && format_function(names, last->frames, function, sizeof(function)))
 		snprintf(text + length, size - length, "%sin %s", length ? " " : "", function);

@@ -57,7 +57,7 @@ void charge_format_by(const struct names *names, enum charge_by by,
 		      const struct charge_hold *hold, char *text, size_t size);
 void charge_format_holder(const struct names *names, enum charge_by by,
 			  const struct charge_hold *hold, char *text, size_t size);
-bool charge_format_absence(const struct names *names, const struct charges *charges,
+bool charge_format_absence(const struct names *names, const struct charger *charger,
 			   const struct charge_absence *absence, char *text, size_t size);
 
 #endif /* _NTKLOG_CHARGE_LABELS_H */

@@ -5,7 +5,7 @@
 /*
  * Sums of a lock by CPU. A flight recording keeps a different time of each CPU, so that a rate is
  * the sum of the CPUs' rates and not one sum divided by one time. Records from outside the time in
- * kind their group was observed do not belong to a rate.
+ * which their group was observed do not belong to a rate.
  */
 
 #include <stdbool.h>

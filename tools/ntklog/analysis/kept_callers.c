@@ -23,7 +23,7 @@ bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *eve
 	kept = &(*callers)[event->processor];
 	*kept = (struct kept_caller) {
 		.time_stamp = event->time_stamp,
-		.has_off_cpu = event->data_size == sizeof(kept->caller_event),
+		.has_off_cpu_times = event->data_size == sizeof(kept->caller_event),
 	};
 	memcpy(&kept->caller_event, event->data, event->data_size);
 	return true;
@@ -66,7 +66,7 @@ void kept_callers_complete(const struct kept_caller *callers, const struct etl_e
 	if (kept->time_stamp != event->time_stamp || kept->caller_event.lock != record->resource)
 		return;
 	record->caller = kept->caller_event.caller;
-	record->has_off_cpu = kept->has_off_cpu;
+	record->has_off_cpu_times = kept->has_off_cpu_times;
 	record->hold_ready = kept->caller_event.hold_ready;
 	record->hold_blocked = kept->caller_event.hold_blocked;
 	record->wait_last_ready = kept->caller_event.wait_last_ready;

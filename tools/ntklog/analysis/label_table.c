@@ -53,7 +53,7 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 {
 	struct label_key key = {
 		.flags = hold->is_shared | hold->in_softirq << 1 | hold->in_interrupt << 2 |
-			 hold->is_sleeping << 3,
+			 hold->is_sleeping_lock << 3,
 	};
 	const char *name;
 
@@ -66,7 +66,7 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 			memcpy(key.frames, hold->frames, sizeof(key.frames));
 		/* A spin lock's holder is named by its function, whichever task called it. */
 		if (table->by != CHARGE_BY_FUNCTION &&
-		    (table->by != CHARGE_BY_CALLER || !key.caller || hold->is_sleeping))
+		    (table->by != CHARGE_BY_CALLER || !key.caller || hold->is_sleeping_lock))
 			key.thread_id = hold->thread_id;
 		break;
 	case CHARGE_BY_PROCESS:

@@ -67,7 +67,7 @@ struct stack_record {
 	bool has_hold;
 	uint64_t hold;
 	uint64_t class;
-	bool is_sleeping;
+	bool is_sleeping_lock;
 	uint32_t by;
 	uint64_t caller;
 };
@@ -75,7 +75,7 @@ struct stack_record {
 /* @class and @by are 0 if stacks are not told apart by them. */
 struct stack_stats_key {
 	uint64_t class;
-	uint64_t is_sleeping;
+	uint64_t is_sleeping_lock;
 	uint64_t by;
 	uint64_t addresses[];
 };

@@ -214,13 +214,13 @@ int live_sums_begin(struct live_sums *sums)
  */
 int live_sums_charge(struct live_sums *sums, enum charge_by by)
 {
-	struct charge_sums *charges = &sums->analysis.charges;
+	struct charge_sums *charger = &sums->analysis.charge_sums;
 
-	if (!charge_sums_open(charges, sums->symbols.names, by, sums->file->perf_freq)) {
+	if (!charge_sums_open(charger, sums->symbols.names, by, sums->file->perf_freq)) {
 		message("no memory for the waits of an interval");
 		return -1;
 	}
-	charges->origin_time = sums->file->start_clock;
+	charger->origin_time = sums->file->start_clock;
 	return 0;
 }
 
@@ -260,11 +260,11 @@ int live_sums_refresh_symbols(struct live_sums *sums)
  */
 void live_sums_reset(struct live_sums *sums)
 {
-	struct charges *charges = sums->analysis.charges.charges;
+	struct charger *charger = sums->analysis.charge_sums.charger;
 
-	sums->analysis.charges.charges = NULL;
+	sums->analysis.charge_sums.charger = NULL;
 	analysis_free(&sums->analysis);
-	sums->analysis.charges.charges = charges;
+	sums->analysis.charge_sums.charger = charger;
 }
 
 /**

@@ -65,7 +65,7 @@ static void print_table(const struct report *report, struct table *table,
 static void print_lock(const struct report *report, const struct report_options *options)
 {
 	report_print_distributions(report, stdout);
-	if (!report->analysis->charges.total.wait_ticks)
+	if (!report->analysis->charge_sums.total.wait_ticks)
 		return;
 	putchar('\n');
 	report_print_periods(report, stdout);
@@ -201,9 +201,9 @@ static void report_not_recorded(const struct report *report, const struct report
 		message("%s: no thread has a known %s: record without --no-names", path,
 			charge_by_names[options->by]);
 	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blocker_rate &&
-	    (!analysis->charges.total.wait_count ||
-	     analysis->charges.total.part_ticks[CHARGE_UNKNOWN] !=
-	     analysis->charges.sleeping_total.part_ticks[CHARGE_UNKNOWN]))
+	    (!analysis->charge_sums.total.wait_count ||
+	     analysis->charge_sums.total.part_ticks[CHARGE_UNKNOWN] !=
+	     analysis->charge_sums.sleeping_lock_total.part_ticks[CHARGE_UNKNOWN]))
 		message("%s: not all holders of spin locks are recorded: record without --no-blockers, and not in mode waits",
 			path);
 }

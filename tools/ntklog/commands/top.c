@@ -179,7 +179,7 @@ static int gather_interval(struct top *top)
 	live->analysis.names = live->symbols.names;
 	live->analysis.by_address = top->view.by_address;
 	if (!top->view.has_waiters)
-		charge_sums_finish(&live->analysis.charges);
+		charge_sums_finish(&live->analysis.charge_sums);
 	else if (live_sums_charge(live, top->view.by))
 		return -1;
 	got = follow(top, end);

@@ -58,7 +58,7 @@ struct spinlock_record {
  * @wait_blocked: time of the wait in which the owner was blocked
  * @block: the NtklogBlockStack event, which says where the owner was blocked for longest; NULL: the
  *	file has none for this record
- * @has_off_cpu: the NtklogCaller event has these four times
+ * @has_off_cpu_times: the NtklogCaller event has these four times
  * @is_blocker: the release was written only because it left a waiter behind: the record stands for
  *	no other release
  */
@@ -78,7 +78,7 @@ struct resource_record {
 	uint64_t wait_last_ready;
 	uint64_t wait_blocked;
 	const struct ntklog_block_stack *block;
-	bool has_off_cpu;
+	bool has_off_cpu_times;
 	bool is_blocker;
 };
 

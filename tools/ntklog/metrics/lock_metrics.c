@@ -23,7 +23,7 @@
 struct class_sums {
 	const char *kind;
 	uint64_t key;
-	bool is_sleeping;
+	bool is_sleeping_lock;
 	char class[NAME_SIZE];
 	const struct spinlock_sum *spinlock;
 	const struct resource_sum *resource;
@@ -87,7 +87,7 @@ static void add_resource(struct interval_sums *sums, const char *class,
 		*sum = (struct class_sums) {
 			.kind = resource_kinds[kind].name,
 			.key = entry->key.address,
-			.is_sleeping = true,
+			.is_sleeping_lock = true,
 			.resource = resource,
 			.wait = resource->wait.sum,
 			.acquisitions = (double)resource->release_count,
@@ -177,8 +177,8 @@ static int compare_keys(const void *left, const void *right)
 {
 	const struct class_sums *a = left, *b = right;
 
-	if (a->is_sleeping != b->is_sleeping)
-		return a->is_sleeping - b->is_sleeping;
+	if (a->is_sleeping_lock != b->is_sleeping_lock)
+		return a->is_sleeping_lock - b->is_sleeping_lock;
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
@@ -189,27 +189,28 @@ static struct lock_series *series_of_row(struct lock_metrics *metrics,
 {
 	const struct class_sums key = {
 		.key = row->key.class->key.class,
-		.is_sleeping = row->key.class->key.is_sleeping,
+		.is_sleeping_lock = row->key.class->key.is_sleeping_lock,
 	};
 	const struct class_sums *sum = sums->class_count ?
 		bsearch(&key, sums->classes, sums->class_count, sizeof(*sum), compare_keys) : NULL;
 
 	if (sum)
 		return sum->series;
-	return lock_series_other(metrics, key.is_sleeping ?
+	return lock_series_other(metrics, key.is_sleeping_lock ?
 				 resource_kinds[RESOURCE_KIND_LINUX_MUTEX].name : "spinlock");
 }
 
-static const char *holder_of(const struct charge_sums *charges, const struct charge_row *row)
+static const char *holder_of(const struct charge_sums *charge_sums, const struct charge_row *row)
 {
-	const struct charge_label *holder = row->key.second;
+	const struct charge_label *holder = row->key.second_label;
 
-	if (holder == charges->fixed_labels[CHARGE_LABEL_HANDED_OVER] ||
-	    holder == charges->fixed_labels[CHARGE_LABEL_OVERTAKEN])
+	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_HANDED_OVER] ||
+	    holder == charge_sums->fixed_labels[CHARGE_LABEL_OVERTAKEN])
 		return FREE_HOLDER;
-	if (holder == charges->fixed_labels[CHARGE_LABEL_UNKNOWN])
+	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_UNKNOWN])
 		return UNKNOWN_HOLDER;
-	if (holder == charges->fixed_labels[CHARGE_LABEL_OTHERS] || !strncmp(holder->text, "0x", 2))
+	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_OTHERS] ||
+	    !strncmp(holder->text, "0x", 2))
 		return OTHER_SERIES;
 	return holder->text;
 }
@@ -221,7 +222,7 @@ static int compare_rows(const void *left, const void *right)
 
 	if (a->ticks != b->ticks)
 		return a->ticks < b->ticks ? 1 : -1;
-	return strcmp(a->key.second->text, b->key.second->text);
+	return strcmp(a->key.second_label->text, b->key.second_label->text);
 }
 
 /* Test whether a holder is a function. Other holders do not count for the limit. */
@@ -232,10 +233,10 @@ static bool is_function(const char *holder)
 }
 
 static void add_row(struct lock_metrics *metrics, const struct interval_sums *sums,
-		    const struct charge_sums *charges, const struct charge_row *row,
+		    const struct charge_sums *charge_sums, const struct charge_row *row,
 		    double seconds)
 {
-	const char *holder = holder_of(charges, row);
+	const char *holder = holder_of(charge_sums, row);
 	struct lock_series *lock = series_of_row(metrics, sums, row);
 	struct holder_series *series;
 
@@ -254,11 +255,11 @@ static void add_row(struct lock_metrics *metrics, const struct interval_sums *su
 		series->seconds += seconds;
 }
 
-static void add_charges(struct lock_metrics *metrics, const struct interval_sums *sums,
-			const struct analysis *analysis, const struct etl_file *file)
+static void add_holder_series(struct lock_metrics *metrics, const struct interval_sums *sums,
+			      const struct analysis *analysis, const struct etl_file *file)
 {
-	const struct charge_sums *charges = &analysis->charges;
-	size_t count = HASH_COUNT(charges->rows), used = 0, i;
+	const struct charge_sums *charge_sums = &analysis->charge_sums;
+	size_t count = HASH_COUNT(charge_sums->rows), used = 0, i;
 	const struct charge_row **rows = calloc(count + 1, sizeof(*rows));
 	const struct charge_row *row;
 
@@ -266,12 +267,12 @@ static void add_charges(struct lock_metrics *metrics, const struct interval_sums
 		metrics->no_memory = true;
 		return;
 	}
-	for (row = charges->rows; row; row = row->hh.next)
+	for (row = charge_sums->rows; row; row = row->hh.next)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
 			rows[used++] = row;
 	qsort(rows, used, sizeof(*rows), compare_rows);
 	for (i = 0; i < used; i++)
-		add_row(metrics, sums, charges, rows[i],
+		add_row(metrics, sums, charge_sums, rows[i],
 			(double)rows[i]->ticks / (double)file->perf_freq);
 	free(rows);
 }
@@ -302,7 +303,7 @@ void lock_metrics_add(struct lock_metrics *metrics, const struct analysis *analy
 			add_sums(sum->series, sum, cycle_seconds);
 	}
 	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_keys);
-	add_charges(metrics, &sums, analysis, file);
+	add_holder_series(metrics, &sums, analysis, file);
 	free(sums.classes);
 }
 

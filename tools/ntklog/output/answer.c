@@ -44,17 +44,17 @@
 
 static int compare_classes(const void *a, const void *b)
 {
-	const struct charge_class *left = *(const struct charge_class *const *)a;
-	const struct charge_class *right = *(const struct charge_class *const *)b;
+	const struct charged_class *left = *(const struct charged_class *const *)a;
+	const struct charged_class *right = *(const struct charged_class *const *)b;
 
 	if (left->sum.wait_ticks != right->sum.wait_ticks)
 		return left->sum.wait_ticks > right->sum.wait_ticks ? -1 : 1;
 	return left->key.class < right->key.class ? -1 : left->key.class > right->key.class;
 }
 
-static size_t sort_classes(const struct charge_sums *sums, const struct charge_class ***sorted)
+static size_t sort_classes(const struct charge_sums *sums, const struct charged_class ***sorted)
 {
-	const struct charge_class *class;
+	const struct charged_class *class;
 	size_t count = 0;
 
 	*sorted = calloc(HASH_COUNT(sums->classes) + 1, sizeof(**sorted));
@@ -66,7 +66,7 @@ static size_t sort_classes(const struct charge_sums *sums, const struct charge_c
 }
 
 /* Unused entries of @largest become NULL. */
-static void find_largest_rows(const struct charge_sums *sums, const struct charge_class *class,
+static void find_largest_rows(const struct charge_sums *sums, const struct charged_class *class,
 			      enum charge_row_kind kind, const struct charge_row **largest,
 			      size_t count)
 {
@@ -86,10 +86,10 @@ static void find_largest_rows(const struct charge_sums *sums, const struct charg
 	}
 }
 
-static void append_names(const struct answer *answer, const struct charge_class *class,
+static void append_names(const struct answer *answer, const struct charged_class *class,
 			 enum charge_row_kind kind, char *text, size_t size, size_t suffix_length)
 {
-	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct charge_sums *sums = &answer->report->analysis->charge_sums;
 	const struct charge_row *rows[NAMES_MAX];
 	uint64_t all = class->sum.wait_ticks;
 	size_t i;
@@ -99,7 +99,7 @@ static void append_names(const struct answer *answer, const struct charge_class 
 		char name[NAME_SIZE];
 
 		snprintf(name, sizeof(name), "%s%s %.0f%%", i ? ", " : "",
-			 rows[i]->key.first->text,
+			 rows[i]->key.first_label->text,
 			 100 * answer_share(rows[i]->ticks, all));
 		if (i && (answer_share(rows[i]->ticks, all) < SHARE_MIN ||
 			  strlen(text) + strlen(name) + suffix_length > ANSWER_COLUMNS))
@@ -114,10 +114,10 @@ static uint64_t held_ticks(const struct charge_sum *sum)
 	       sum->part_ticks[CHARGE_HOLDER_BLOCKED];
 }
 
-static void add_reasons(struct answer *answer, const struct charge_class *class)
+static void add_reasons(struct answer *answer, const struct charged_class *class)
 {
 	static const struct {
-		enum charge_part part;
+		enum charge_part_kind part_kind;
 		enum charge_row_kind row_kind;
 		const char *text;
 	} reasons[] = {
@@ -125,14 +125,14 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		{ CHARGE_HOLDER_BLOCKED, CHARGE_ROW_BLOCKED, "blocked" },
 		{ CHARGE_HOLDER_RAN, CHARGE_ROW_KINDS, "ran" },
 	};
-	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct charge_sums *sums = &answer->report->analysis->charge_sums;
 	const char *chain = NULL, *held_by;
 	char text[512] = "";
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		uint64_t ticks = class->sum.part_ticks[reasons[i].part] -
-				 (reasons[i].part == CHARGE_HOLDER_RAN ?
+		uint64_t ticks = class->sum.part_ticks[reasons[i].part_kind] -
+				 (reasons[i].part_kind == CHARGE_HOLDER_RAN ?
 				  class->sum.unknown_state_ticks : 0);
 		const struct charge_row *place = NULL;
 
@@ -145,11 +145,12 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		if (!place)
 			continue;
 		/* The chain of locks has a line of its own. */
-		held_by = strstr(place->key.first->text, CHARGE_HELD_BY);
+		held_by = strstr(place->key.first_label->text, CHARGE_HELD_BY);
 		if (held_by)
-			chain = place->key.first->text;
+			chain = place->key.first_label->text;
 		answer_append(text, sizeof(text), " (%.*s)",
-			      held_by ? (int)(held_by - chain) : NAME_SIZE, place->key.first->text);
+			      held_by ? (int)(held_by - chain) : NAME_SIZE,
+			      place->key.first_label->text);
 	}
 	if (*text &&
 	    answer_share(class->sum.unknown_state_ticks, held_ticks(&class->sum)) >= SHARE_MIN)
@@ -183,10 +184,10 @@ static const char *format_wait_begin(const struct report *report, uint64_t time,
 	return text;
 }
 
-static void add_lock(struct answer *answer, const struct charge_class *class, size_t number)
+static void add_lock(struct answer *answer, const struct charged_class *class, size_t number)
 {
 	const struct report *report = answer->report;
-	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charge_sum *sum = &class->sum;
 	uint64_t free_ticks = sum->wait_ticks - held_ticks(sum) - sum->part_ticks[CHARGE_UNKNOWN];
 	const char *estimate = sum->is_estimate ? "~" : "";
@@ -215,17 +216,17 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(suffix));
 	}
 	answer_add_line(answer, "%s%s", text, suffix);
-	if (!class->key.is_sleeping)
+	if (!class->key.is_sleeping_lock)
 		add_interrupts(answer, sum);
-	else if (sums->has_off_cpu)
+	else if (sums->has_off_cpu_times)
 		add_reasons(answer, class);
 }
 
 static int compare_parts(const void *a, const void *b, void *sum)
 {
 	const uint64_t *parts = ((const struct charge_sum *)sum)->part_ticks;
-	const enum charge_part left = *(const enum charge_part *)a;
-	const enum charge_part right = *(const enum charge_part *)b;
+	const enum charge_part_kind left = *(const enum charge_part_kind *)a;
+	const enum charge_part_kind right = *(const enum charge_part_kind *)b;
 
 	if (parts[left] != parts[right])
 		return parts[left] > parts[right] ? -1 : 1;
@@ -243,9 +244,9 @@ static size_t count_parts(const struct charge_sum *total, double least)
 
 static void add_parts(struct answer *answer, size_t count)
 {
-	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct charge_sums *sums = &answer->report->analysis->charge_sums;
 	struct charge_sum total = sums->total;
-	enum charge_part order[CHARGE_PARTS];
+	enum charge_part_kind order[CHARGE_PARTS];
 	size_t i;
 
 	for (i = 0; i < CHARGE_PARTS; i++)
@@ -277,12 +278,12 @@ static void add_parts(struct answer *answer, size_t count)
 static void add_verdicts(struct answer *answer)
 {
 	const struct analysis *analysis = answer->report->analysis;
-	const struct charge_sums *sums = &analysis->charges;
+	const struct charge_sums *sums = &analysis->charge_sums;
 	const struct charge_sum *total = &sums->total;
 	uint64_t cpu_shortage = total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
 				total->part_ticks[CHARGE_FREE_READY];
 	double stopped = answer_share(total->stopped_ticks,
-				      total->wait_ticks - sums->sleeping_total.wait_ticks);
+				      total->wait_ticks - sums->sleeping_lock_total.wait_ticks);
 
 	if (answer_share(cpu_shortage, total->wait_ticks) > SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
@@ -314,7 +315,7 @@ static void add_steal_time(struct answer *answer)
 static void add_total(struct answer *answer)
 {
 	const struct report *report = answer->report;
-	const struct charge_sum *total = &report->analysis->charges.total;
+	const struct charge_sum *total = &report->analysis->charge_sums.total;
 	char time[32];
 
 	answer_add_line(answer,
@@ -328,7 +329,7 @@ static void add_total(struct answer *answer)
 static void add_longest_chain(struct answer *answer)
 {
 	const struct report *report = answer->report;
-	const struct longest_waits *longest = report->analysis->charges.longest_waits;
+	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	const struct longest_chain *chain = &longest->chain;
 	char phrases[2 * CHAIN_LINKS + 1][ANSWER_PHRASE_SIZE];
 	char lock[NAME_SIZE], task[NAME_SIZE], begin[64], time[32];
@@ -337,7 +338,7 @@ static void add_longest_chain(struct answer *answer)
 	if (!chain->link_count || report->analysis->open_holds.graph.cycle_count)
 		return;
 	for (i = 0; i < chain->link_count && i < CHAIN_LINKS; i++) {
-		const struct charge_link *link = &chain->links[i];
+		const struct chain_link *link = &chain->links[i];
 
 		names_format_address(report->names, link->class, lock, sizeof(lock));
 		if (!i)
@@ -426,11 +427,11 @@ static void make_answer(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	const struct spinlock_sum *spinlocks = &report->analysis->spinlocks.total;
-	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	struct answer hints = { .report = report }, open_lines = { .report = report };
 	struct answer verdicts = { .report = report };
 	struct choice choice = { .chain.report = report };
-	const struct charge_class **sorted;
+	const struct charged_class **sorted;
 	size_t count, fixed, i;
 
 	answer_add_deadlocks(answer);
@@ -496,7 +497,7 @@ void answer_print(const struct report *report, FILE *stream)
 	make_answer(&answer);
 	for (i = 0; i < answer.line_count; i++)
 		fprintf(stream, "%s\n", answer.lines[i]);
-	if (report->analysis->charges.total.wait_ticks)
+	if (report->analysis->charge_sums.total.wait_ticks)
 		answer_print_command(report, answer.costliest_lock, stream);
 }
 
@@ -531,10 +532,10 @@ static json_t *chain_json(const struct report *report, const struct longest_chai
  */
 json_t *answer_json(const struct report *report)
 {
-	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	double ns = 1e9 / (double)report->file->perf_freq;
 	json_t *locks = json_array(), *answer;
-	const struct charge_class **sorted;
+	const struct charged_class **sorted;
 	size_t count = sort_classes(sums, &sorted), i;
 
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {

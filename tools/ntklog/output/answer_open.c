@@ -31,7 +31,7 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 	const struct charge_hold holder = {
 		.caller = hold->event.caller,
 		.thread_id = hold->event.thread_id,
-		.is_sleeping = true,
+		.is_sleeping_lock = true,
 		.is_shared = open_hold_is_shared(&hold->event),
 	};
 

@@ -27,9 +27,9 @@
 
 /*
  * Slices that wait for late ones are among fewer than this many of the newest: see
- * charge_order_next().
+ * release_sorter_next().
  */
-#define SLICES_KEPT	(3 * CHARGE_ORDER_MAX)
+#define SLICES_KEPT	(3 * RELEASE_SORTER_MAX)
 
 /* @flow: number of the flow that begins in the hold, or 0 if a wait has ended it */
 struct last_hold {
@@ -40,7 +40,7 @@ struct last_hold {
 };
 
 /*
- * @start_unknown: the start of the hold is not known, so that an instant shows its release
+ * @start_is_unknown: the start of the hold is not known, so that an instant shows its release
  * @wait: slice of the wait, with its arguments; without a wait both times are the hold's begin
  */
 struct lock_slices {
@@ -50,7 +50,7 @@ struct lock_slices {
 	uint32_t thread_id;
 	bool has_wait;
 	bool has_hold;
-	bool start_unknown;
+	bool start_is_unknown;
 	struct perfetto_slice wait;
 	struct perfetto_slice hold;
 };
@@ -64,7 +64,7 @@ struct lock_slices {
 struct perfetto_conversion {
 	struct perfetto perfetto;
 	double ns_per_tick;
-	struct charge_order order;
+	struct release_sorter order;
 	struct lock_slices *slices[SLICES_KEPT];
 	uint64_t slice_count;
 	uint64_t last_flow;
@@ -175,7 +175,7 @@ static void put_slices(struct perfetto *perfetto, struct lock_slices *slices)
 {
 	if (slices->has_wait)
 		perfetto_put_slice(perfetto, &slices->wait);
-	if (slices->start_unknown)
+	if (slices->start_is_unknown)
 		perfetto_put_instant(perfetto, &slices->hold);
 	else if (slices->has_hold)
 		perfetto_put_slice(perfetto, &slices->hold);
@@ -186,7 +186,7 @@ static void put_ordered_slices(struct perfetto_conversion *records, bool all)
 {
 	uint64_t number;
 
-	while (charge_order_next(&records->order, all, &number)) {
+	while (release_sorter_next(&records->order, all, &number)) {
 		struct lock_slices *slices = records->slices[number % SLICES_KEPT];
 
 		set_flows(records, slices);
@@ -212,9 +212,9 @@ static void add_to_order(struct perfetto_conversion *records, const struct etl_e
 	}
 	*kept = *slices;
 	records->slices[records->slice_count % SLICES_KEPT] = kept;
-	charge_order_add(&records->order, ns_for_order(slices->hold.end_ns),
-			 ns_for_order(ticks_ns(records, event->time_stamp)),
-			 records->slice_count++);
+	release_sorter_add(&records->order, ns_for_order(slices->hold.end_ns),
+			   ns_for_order(ticks_ns(records, event->time_stamp)),
+			   records->slice_count++);
 	put_ordered_slices(records, false);
 }
 
@@ -228,7 +228,7 @@ static void put_lock(struct perfetto_conversion *records, const struct etl_event
 	struct perfetto_slice *last = slices->has_hold ? hold : wait;
 
 	wait->category = PERFETTO_WAIT;
-	hold->category = slices->start_unknown ? PERFETTO_RELEASE : PERFETTO_HOLD;
+	hold->category = slices->start_is_unknown ? PERFETTO_RELEASE : PERFETTO_HOLD;
 	wait->track = perfetto_find_lane(perfetto, slices->group, slices->track_owner,
 					 wait->begin_ns, wait->end_ns, hold->end_ns);
 	hold->track = wait->track;
@@ -238,7 +238,7 @@ static void put_lock(struct perfetto_conversion *records, const struct etl_event
 		put_class_wait(records, class, slices->thread_id, wait->begin_ns, wait->end_ns);
 	}
 	if (slices->has_hold)
-		hold->name = perfetto_intern(perfetto, slices->start_unknown ?
+		hold->name = perfetto_intern(perfetto, slices->start_is_unknown ?
 					     PERFETTO_RELEASE_NAME : PERFETTO_LOCK_NAME, class);
 	add_to_order(records, event, slices);
 }
@@ -271,10 +271,10 @@ static void put_spinlock(struct perfetto_conversion *records, const struct etl_e
 	slices.lock = record.lock;
 	slices.thread_id = record.thread_id;
 	slices.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
-	slices.start_unknown = slices.has_hold && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
+	slices.start_is_unknown = slices.has_hold && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
 	slices.has_wait = record.spin_count || !slices.has_hold;
 	hold->end_ns = release_ns(records, event, record.release_time);
-	hold->begin_ns = !slices.start_unknown && record.release_time > record.acquire_time ?
+	hold->begin_ns = !slices.start_is_unknown && record.release_time > record.acquire_time ?
 		hold->end_ns - cycles_ns(records, record.release_time - record.acquire_time) :
 		hold->end_ns;
 	wait->end_ns = hold->begin_ns;
@@ -406,7 +406,7 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	perfetto->conversion = conversion;
 	conversion->keeps_callers = true;
 	perfetto->out.stream = stream;
-	charge_order_init(&records->order, 1000000000);
+	release_sorter_init(&records->order, 1000000000);
 	records->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
 	perfetto->start_ns = whole_ns((double)conversion->file->start_clock *
 				      records->ns_per_tick);

@@ -398,7 +398,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 			add_stack(&profile, entry);
 		add_others(&profile, &analysis.stacks.others);
 	}
-	if (profile.no_memory || analysis.stacks.no_memory || analysis.charges.no_memory)
+	if (profile.no_memory || analysis.stacks.no_memory || analysis.charge_sums.no_memory)
 		message("%s: %s", path, strerror(ENOMEM));
 	else
 		err = compress_profile(&profile, path);

@@ -115,7 +115,7 @@ static void sort_callees(struct flame *flame)
  * Return: true, or false if there was no memory for all stacks.
  */
 bool flame_make(struct flame *root, const struct report *report,
-		const struct charge_class_key *lock)
+		const struct charged_class_key *lock)
 {
 	const struct analysis *analysis = report->analysis;
 	const struct stack_stats *stats = lock ? &analysis->lock_stacks : &analysis->stacks;
@@ -124,7 +124,7 @@ bool flame_make(struct flame *root, const struct report *report,
 
 	for (entry = stats->stacks; entry; entry = entry->hh.next) {
 		if (lock && (entry->key.class != lock->class ||
-			     entry->key.is_sleeping != lock->is_sleeping))
+			     entry->key.is_sleeping_lock != lock->is_sleeping_lock))
 			continue;
 		is_complete &= add_stack(root, report, entry, is_split ?
 					 report_label_text(report_split(report,

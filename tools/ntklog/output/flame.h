@@ -40,7 +40,7 @@ struct flame {
 };
 
 bool flame_make(struct flame *root, const struct report *report,
-		const struct charge_class_key *lock);
+		const struct charged_class_key *lock);
 void flame_print_folded(const struct flame *root, enum flame_kind what, FILE *stream);
 void flame_free(struct flame *root);
 

@@ -16,7 +16,7 @@
  * @acquisition_count: number of acquisitions, or of releases of a lock that sleeps
  */
 struct page_lock {
-	struct charge_class_key key;
+	struct charged_class_key key;
 	char name[NAME_SIZE + 16];
 	const struct spinlock_lock *spinlock;
 	const struct resource_entry *resource;

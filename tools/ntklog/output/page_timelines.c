@@ -145,22 +145,22 @@ static void append_threads(json_t *pictures, const struct report *report)
 }
 
 static void append_locks(json_t *pictures, const struct report *report,
-			 const struct page_lock *locks, size_t count, bool are_sleeping)
+			 const struct page_lock *locks, size_t count, bool are_sleeping_locks)
 {
 	struct picture picture = {
-		.title = are_sleeping ? "When locks that sleep were waited for" :
+		.title = are_sleeping_locks ? "When locks that sleep were waited for" :
 					"When spin locks were waited for",
-		.unit_text = are_sleeping ? "threads that waited for it" :
+		.unit_text = are_sleeping_locks ? "threads that waited for it" :
 					    "CPUs that waited for it",
 		.is_wait = true,
-		.timelines = are_sleeping ? &report->analysis->resources.timelines :
+		.timelines = are_sleeping_locks ? &report->analysis->resources.timelines :
 					    &report->analysis->spinlocks.timelines,
 		.ns = etl_cycles_ns(report->file, 1),
 	};
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (locks[i].key.is_sleeping == are_sleeping)
+		if (locks[i].key.is_sleeping_lock == are_sleeping_locks)
 			add_row(&picture, locks[i].name, locks[i].timeline);
 	append_picture(pictures, report, &picture);
 }

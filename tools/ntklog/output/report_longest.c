@@ -60,7 +60,7 @@ static void format_absence(const struct report *report, const struct longest_ste
  *
  * Return: " (interrupt)", " (softirq)", or "".
  */
-const char *report_link_context(const struct charge_link *link)
+const char *report_link_context(const struct chain_link *link)
 {
 	return charge_context_text(&(struct charge_hold) {
 		.in_softirq = link->in_softirq, .in_interrupt = link->in_interrupt,
@@ -74,7 +74,7 @@ static void append_links(const struct report *report, const struct longest_step 
 	size_t i;
 
 	for (i = 0; i < step->link_count; i++) {
-		const struct charge_link *link = &step->links[i];
+		const struct chain_link *link = &step->links[i];
 
 		names_format_address(report->names, link->class, lock, sizeof(lock));
 		answer_append(text, size, "%s waited %s for %s", i ? ", which" : "; it",
@@ -109,8 +109,8 @@ static void format_step(const struct report *report, const struct longest_step *
 	if (step->has_holder)
 		format_hold(report, &step->holder, hold, sizeof(hold));
 	format_absence(report, step, place, sizeof(place));
-	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part].before, hold,
-		 texts[step->piece.part].behind, *place ? " " : "", place);
+	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part_kind].before, hold,
+		 texts[step->piece.part_kind].behind, *place ? " " : "", place);
 	if (step->preempter_id)
 		answer_append(text, size, "; preempted by %s",
 			      answer_format_task(report, step->preempter_id, task, sizeof(task)));
@@ -165,7 +165,7 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
  */
 void report_print_longest(const struct report *report, FILE *stream, size_t top)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest_waits;
+	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	size_t i;
 
 	if (!longest || !longest->by_length[0]->ticks)
@@ -210,7 +210,7 @@ static void add_hold_json(const struct report *report, json_t *object,
  *
  * Return: the list, or NULL without memory.
  */
-json_t *report_links_json(const struct report *report, const struct charge_link *links,
+json_t *report_links_json(const struct report *report, const struct chain_link *links,
 			  size_t count)
 {
 	json_t *array = json_array();
@@ -239,7 +239,7 @@ static json_t *step_json(const struct report *report, const struct longest_step 
 	char place[NAME_SIZE];
 
 	format_absence(report, step, place, sizeof(place));
-	json_object_set_new(object, "part", json_string(answer_part_names[step->piece.part]));
+	json_object_set_new(object, "part", json_string(answer_part_names[step->piece.part_kind]));
 	if (step->has_holder)
 		add_hold_json(report, object, &step->holder);
 	if (*place)
@@ -262,7 +262,7 @@ static json_t *step_json(const struct report *report, const struct longest_step 
  */
 json_t *report_longest_json(const struct report *report)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest_waits;
+	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	json_t *array = json_array();
 	size_t i, j;
 
@@ -368,7 +368,7 @@ static const struct column columns[] = {
 
 static void make_longest(struct report *report)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest_waits;
+	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	struct table *table = &report->tables[REPORT_LONGEST];
 	size_t i, j;
 

@@ -54,9 +54,9 @@ static json_t *pictures_json(const struct report *report, unsigned int tables)
 	size_t count;
 
 	locks = page_locks_find(report, tables, &count);
-	if (analysis->charges.total.wait_ticks) {
+	if (analysis->charge_sums.total.wait_ticks) {
 		json_object_set_new(pictures, "parts",
-				    page_parts_json(report, &analysis->charges.total));
+				    page_parts_json(report, &analysis->charge_sums.total));
 		json_object_set_new(pictures, "longest", report_longest_json(report));
 	}
 	if (locks) {

@@ -263,8 +263,8 @@ int report_has_memory(const struct report *report)
 	       !report->analysis->switches.no_memory &&
 	       !report->analysis->stacks.no_memory &&
 	       splits_are_complete(report->analysis->splits) &&
-	       !report->analysis->charges.no_memory &&
-	       !report->analysis->charges.periods.no_memory &&
+	       !report->analysis->charge_sums.no_memory &&
+	       !report->analysis->charge_sums.timelines.no_memory &&
 	       !report->analysis->open_holds.no_memory &&
 	       !report->analysis->coverage.no_memory &&
 	       !report->analysis->history.no_memory &&
