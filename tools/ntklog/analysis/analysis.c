@@ -141,15 +141,15 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 	if (!event->has_time || event_describes_file(file, event))
 		return;
 	if (is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
-		coverage_follow(&analysis->coverage, event);
+		coverage_update_state(&analysis->coverage, event);
 	if (analysis->history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
 	if (!is_known)
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
-		coverage_add_observed(&analysis->coverage, event);
-	else if (!window_is_all_of(event->hook_id))
+		coverage_add_change(&analysis->coverage, event);
+	else if (!window_can_skip_event(event->hook_id))
 		rates_history_add(&analysis->history, event);
 }
 
@@ -199,7 +199,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		return 0;
 	}
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK) {
-		kept_callers_add_block(analysis->kept_callers, event);
+		kept_callers_add_block_stack(analysis->kept_callers, event);
 		return 0;
 	}
 	/* A new list of open holds replaces the older one, even if the filter drops all of it. */
@@ -254,11 +254,11 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	struct stacks *stacks;
 
 	analysis->has_groups = etl_group_mask(file, &analysis->groups);
-	analysis->coverage.now = (struct coverage_now) { 0 };
+	analysis->coverage.state = (struct coverage_state) { 0 };
 	prepare_sums(&analysis->spinlocks, &analysis->resources, file);
 	if (analysis->is_split) {
-		analysis->splits = splits_open(analysis->names, analysis->charge_by);
-		analysis->stacks.has_by = analysis->splits;
+		analysis->splits = splits_open(analysis->names, analysis->charge_attribute);
+		analysis->stacks.has_attribute = analysis->splits;
 	}
 	if (analysis->splits)
 		prepare_sums(&analysis->splits->spinlocks, &analysis->splits->resources, file);
@@ -273,8 +273,8 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	if (!stacks_has_any(stacks))
 		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
-		charge_sums_open(&analysis->charge_sums, analysis->names, analysis->charge_by,
-				 file->perf_freq);
+		charge_sums_open(&analysis->charge_sums, analysis->names,
+				 analysis->charge_attribute, file->perf_freq);
 	analysis->charge_sums.origin_time = analysis->origin_time;
 	analysis->lock_stacks.by_lock = true;
 	if (analysis->has_lock_stacks)
@@ -308,10 +308,10 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
-	bool by_lock = analysis->stacks.by_lock, has_by = analysis->stacks.has_by;
+	bool by_lock = analysis->stacks.by_lock, has_attribute = analysis->stacks.has_attribute;
 	bool has_lock_stacks = analysis->has_lock_stacks, is_split = analysis->is_split;
 	bool by_caller = analysis->resources.by_caller;
-	enum charge_by charge_by = analysis->charge_by;
+	enum charge_attribute charge_attribute = analysis->charge_attribute;
 	const char *lock = analysis->wanted_lock.name;
 
 	/* Reset the counts of damage, because the second pass counts the same damage again. */
@@ -325,12 +325,12 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->names = names;
 	analysis->by_address = by_address;
 	analysis->charges_waits = charges_waits;
-	analysis->charge_by = charge_by;
+	analysis->charge_attribute = charge_attribute;
 	analysis->is_split = is_split;
 	analysis->wanted_lock.name = lock;
 	analysis->has_lock_stacks = has_lock_stacks;
 	analysis->stacks.by_lock = by_lock;
-	analysis->stacks.has_by = has_by;
+	analysis->stacks.has_attribute = has_attribute;
 	analysis->resources.by_caller = by_caller;
 	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
 	analysis->resources.rates = history.stretches[0].rates.resource;
@@ -348,7 +348,8 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
 	size_t i;
 
 	for (i = 0; i < analysis->coverage.cpu_count; i++)
-		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].has_all_buffers &&
+		if (analysis->coverage.cpu_begins_differ &&
+		    analysis->coverage.cpus[i].has_all_buffers &&
 		    !(selection && selection->has_begin))
 			return file->start_clock;
 	return analysis->origin_time;
@@ -394,7 +395,7 @@ double analysis_seconds(const struct analysis *analysis, const struct etl_file *
 	const struct selection *selection = analysis->selection;
 	double begin = etl_seconds(file, analysis->origin_time), end;
 
-	if (analysis->coverage.is_uneven)
+	if (analysis->coverage.cpu_begins_differ)
 		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
 					      COVERAGE_LONGEST_CPU) / (double)file->perf_freq;
 	if (selection && selection->has_end && analysis->has_later_events)

@@ -12,14 +12,15 @@ static uint64_t lock_key_of(struct analysis *analysis, uint64_t address,
 			    const struct etl_event *event)
 {
 	return analysis->by_address ? address :
-		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
+		lock_classes_find_key(&analysis->classes, analysis->names, address,
+				      event->time_stamp);
 }
 
 static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
 			      const struct etl_event *event)
 {
-	return wanted_lock_count(&analysis->wanted_lock, analysis->names, address,
-				 event->time_stamp, analysis->by_address);
+	return wanted_lock_count_event(&analysis->wanted_lock, analysis->names, address,
+				       event->time_stamp, analysis->by_address);
 }
 
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
@@ -63,12 +64,12 @@ static bool has_groups(const struct analysis *analysis, uint32_t groups)
  * Tell whether the groups of a record were observed. Only recordings of ntklog have the rules, and
  * the events that tell it of the enabled groups. The sums of a running session have no group mask.
  */
-static enum observation observation_of(const struct analysis *analysis, uint32_t groups,
-				       const struct etl_event *event)
+static enum observation_state observation_state_of(const struct analysis *analysis, uint32_t groups,
+						   const struct etl_event *event)
 {
 	if (!analysis->spinlocks.rates.has_rules || !has_groups(analysis, groups))
 		return OBSERVATION_ON;
-	return coverage_observation(&analysis->coverage, groups, event->time_stamp);
+	return coverage_observation_state(&analysis->coverage, groups, event->time_stamp);
 }
 
 static void add_spinlock(struct analysis *analysis, const struct record_source *source,
@@ -81,6 +82,7 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 	struct splits *splits = analysis->splits;
 	struct hold_with_stacks result;
 	bool is_wanted, has_hold;
+	uint32_t groups;
 	uint8_t rule;
 	int64_t hold;
 
@@ -98,11 +100,9 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 	if (!is_wanted)
 		return;
 	record->lock = class;
-	origin.observation = observation_of(analysis,
-					    spinlock_groups(UINT64_C(1) << record->mode,
-							    has_groups(analysis,
-								       SPINLOCK_LINUX_GROUPS)),
-					    event);
+	groups = spinlock_groups(UINT64_C(1) << record->mode,
+				 has_groups(analysis, SPINLOCK_LINUX_GROUPS));
+	origin.observation = observation_state_of(analysis, groups, event);
 	spinlock_stats_add(&analysis->spinlocks, record, rates, &origin);
 	has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	hold = record->release_time - record->acquire_time;
@@ -116,7 +116,8 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 		.has_hold = has_hold,
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
-		.by = splits ? splits_find(splits, 0, &result.hold) : record->thread_id,
+		.attribute_number = splits ? splits_find(splits, 0, &result.hold) :
+								    record->thread_id,
 		.caller = record->caller,
 	});
 	if (splits) {
@@ -136,7 +137,7 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 	struct hold_with_stacks result;
 	bool is_wanted;
 
-	kept_callers_complete(analysis->kept_callers, event, record);
+	kept_callers_complete_record(analysis->kept_callers, event, record);
 	if (resource_record_is_release(record))
 		open_holds_drop_entry(&analysis->open_holds, record->resource, record->thread_id);
 	class = lock_key_of(analysis, record->resource, event);
@@ -145,8 +146,8 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 		convert_resource_to_hold(&result, source, record);
 	record->resource = class;
 	if (is_wanted) {
-		origin.observation = observation_of(analysis, resource_kind_group(record->kind),
-						    event);
+		origin.observation = observation_state_of(analysis,
+							  resource_kind_group(record->kind), event);
 		weight = resource_stats_add(&analysis->resources, record, rates, &origin);
 	}
 	if (analysis->charge_sums.charger && resource_record_is_release(record)) {
@@ -166,7 +167,8 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 		.hold = record->hold_time,
 		.class = class,
 		.is_sleeping_lock = true,
-		.by = splits ? splits_find(splits, 0, &result.hold) : record->thread_id,
+		.attribute_number = splits ? splits_find(splits, 0, &result.hold) :
+								    record->thread_id,
 		.caller = record->caller,
 	});
 	if (splits) {
@@ -182,7 +184,7 @@ static void add_split_switch(struct splits *splits, const struct etl_event *even
 	const struct charge_hold hold = { .cpu = event->processor };
 	struct contextswap_record record = *contextswap;
 
-	if (splits->labels.by != CHARGE_BY_CPU)
+	if (splits->labels.attribute != CHARGE_BY_CPU)
 		return;
 	if (record.old_thread_id)
 		record.old_thread_id = splits_find(splits, record.old_thread_id, &hold);

@@ -115,10 +115,11 @@ void convert_resource_to_hold(struct hold_with_stacks *dest, const struct record
 		hold->ready_ticks_at_end = cycles_to_ticks(source->file, record->wait_last_ready);
 		hold->wait_blocked_ticks = cycles_to_ticks(source->file, record->wait_blocked);
 	}
-	if (record->block) {
-		hold->block_frames = memcpy(dest->block_frames, record->block->frames,
+	if (record->block_stack) {
+		hold->block_frames = memcpy(dest->block_frames, record->block_stack->frames,
 					    sizeof(dest->block_frames));
-		hold->longest_block_ticks = cycles_to_ticks(source->file, record->block->blocked);
+		hold->longest_block_ticks = cycles_to_ticks(source->file,
+							    record->block_stack->blocked);
 	}
 	set_hold_times(hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
 		       record->hold_time,

@@ -14,7 +14,7 @@
  */
 #define CHAIN_MAX	4
 
-const char *const charge_by_names[CHARGE_BYS] = {
+const char *const charge_attribute_names[CHARGE_ATTRIBUTES] = {
 	[CHARGE_BY_CALLER] = "caller",
 	[CHARGE_BY_FUNCTION] = "function",
 	[CHARGE_BY_TASK] = "task",
@@ -27,19 +27,19 @@ const char *const charge_by_names[CHARGE_BYS] = {
 };
 
 /**
- * charge_find_by() - find an attribute by its name
+ * charge_find_attribute() - find an attribute by its name
  * @name: name of the attribute
  *
- * Return: the attribute, or CHARGE_BYS if none has that name.
+ * Return: the attribute, or CHARGE_ATTRIBUTES if none has that name.
  */
-enum charge_by charge_find_by(const char *name)
+enum charge_attribute charge_find_attribute(const char *name)
 {
-	enum charge_by by;
+	enum charge_attribute attribute;
 
-	for (by = 0; by < CHARGE_BYS; by++)
-		if (!strcmp(name, charge_by_names[by]))
+	for (attribute = 0; attribute < CHARGE_ATTRIBUTES; attribute++)
+		if (!strcmp(name, charge_attribute_names[attribute]))
 			break;
-	return by;
+	return attribute;
 }
 
 /* Prefixes of functions of locks, switches, tracing and interrupts, which explain no hold. */
@@ -178,39 +178,40 @@ bool charge_format_place(const struct names *names, const struct charge_hold *ho
 }
 
 /**
- * charge_format_by() - tell an attribute of a waiter or a holder
+ * charge_format_attribute() - tell an attribute of a waiter or a holder
  * @names: names of functions and tasks, or NULL
- * @by: the attribute
+ * @attribute: the attribute
  * @hold: the hold
  * @text: buffer for the name
  * @size: bytes of @text
  */
-void charge_format_by(const struct names *names, enum charge_by by,
-		      const struct charge_hold *hold, char *text, size_t size)
+void charge_format_attribute(const struct names *names, enum charge_attribute attribute,
+			     const struct charge_hold *hold, char *text, size_t size)
 {
 	char function[NAME_SIZE], task[NAME_SIZE];
 
 	format_task(names, hold->thread_id, task, sizeof(task));
-	if (by == CHARGE_BY_STACK && hold->frames && hold->frames[0]) {
+	if (attribute == CHARGE_BY_STACK && hold->frames && hold->frames[0]) {
 		format_stack(names, hold->frames, text, size);
-	} else if (by == CHARGE_BY_TASK) {
+	} else if (attribute == CHARGE_BY_TASK) {
 		snprintf(text, size, "%s", task);
-	} else if (by == CHARGE_BY_THREAD) {
+	} else if (attribute == CHARGE_BY_THREAD) {
 		if (names_find_thread_name(names, hold->thread_id))
 			snprintf(text, size, "%u %s", hold->thread_id, task);
 		else
 			snprintf(text, size, "%u", hold->thread_id);
-	} else if (by == CHARGE_BY_PROCESS) {
+	} else if (attribute == CHARGE_BY_PROCESS) {
 		format_process(names, hold, text, size);
-	} else if (by == CHARGE_BY_CGROUP) {
+	} else if (attribute == CHARGE_BY_CGROUP) {
 		format_cgroup(names, hold, text, size);
-	} else if (by == CHARGE_BY_CPU) {
+	} else if (attribute == CHARGE_BY_CPU) {
 		snprintf(text, size, "CPU %u", hold->cpu);
-	} else if (by == CHARGE_BY_IRQL) {
+	} else if (attribute == CHARGE_BY_IRQL) {
 		format_irql(hold, text, size);
 	} else if (!charge_format_place(names, hold, function, sizeof(function))) {
-		snprintf(text, size, "%s", by == CHARGE_BY_FUNCTION ? "unknown function" : task);
-	} else if (by == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping_lock)) {
+		snprintf(text, size, "%s", attribute == CHARGE_BY_FUNCTION ? "unknown function" :
+			 task);
+	} else if (attribute == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping_lock)) {
 		snprintf(text, size, "%s", function);
 	} else {
 		snprintf(text, size, "%s in %s", task, function);
@@ -220,15 +221,15 @@ void charge_format_by(const struct names *names, enum charge_by by,
 /**
  * charge_format_holder() - name a waiter or a holder
  * @names: names of functions and tasks, or NULL
- * @by: attribute that names them
+ * @attribute: attribute that names them
  * @hold: the hold
  * @text: buffer for the name, with the context or the way in which the lock was held
  * @size: bytes of @text
  */
-void charge_format_holder(const struct names *names, enum charge_by by,
+void charge_format_holder(const struct names *names, enum charge_attribute attribute,
 			  const struct charge_hold *hold, char *text, size_t size)
 {
-	charge_format_by(names, by, hold, text, size);
+	charge_format_attribute(names, attribute, hold, text, size);
 	size -= strlen(text);
 	text += strlen(text);
 	snprintf(text, size, "%s", charge_context_text(hold));

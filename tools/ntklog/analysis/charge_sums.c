@@ -237,13 +237,13 @@ static struct charged_class *find_class(struct charge_sums *sums, const struct c
  * charge_sums_open() - begin to sum up
  * @sums: all zero; but @charger may stay from the last interval, for the waits that cross its end
  * @names: of functions and tasks, or NULL
- * @by: attribute by which waiters and holders are told apart
+ * @attribute: attribute by which waiters and holders are told apart
  * @ticks_per_second: of the session clock
  *
  * Return: false if there is no memory.
  */
-bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum charge_by by,
-		      uint64_t ticks_per_second)
+bool charge_sums_open(struct charge_sums *sums, const struct names *names,
+		      enum charge_attribute attribute, uint64_t ticks_per_second)
 {
 	static const char *const fixed_labels[CHARGE_FIXED_LABELS] = {
 		[CHARGE_LABEL_OTHERS] = "(others)",
@@ -254,7 +254,7 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	size_t i;
 
 	sums->labels.names = names;
-	sums->labels.by = by;
+	sums->labels.attribute = attribute;
 	sums->ticks_per_ms = ticks_per_second / 1000;
 	if (!sums->charger)
 		sums->charger = charger_open(add_piece, sums, ticks_per_second);

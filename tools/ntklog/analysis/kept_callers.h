@@ -31,8 +31,8 @@ struct kept_caller {
 };
 
 bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *event);
-void kept_callers_add_block(struct kept_caller *callers, const struct etl_event *event);
-void kept_callers_complete(const struct kept_caller *callers, const struct etl_event *event,
-			   struct resource_record *record);
+void kept_callers_add_block_stack(struct kept_caller *callers, const struct etl_event *event);
+void kept_callers_complete_record(const struct kept_caller *callers, const struct etl_event *event,
+				  struct resource_record *record);
 
 #endif /* _NTKLOG_KEPT_CALLERS_H */

@@ -16,7 +16,7 @@ struct longest_waits *longest_waits_open(void)
 	size_t i;
 
 	for (i = 0; longest && i < LONGEST_WAITS_MAX; i++)
-		longest->by_length[i] = &longest->waits[i];
+		longest->waits_by_length[i] = &longest->waits[i];
 	return longest;
 }
 
@@ -100,16 +100,17 @@ static int compare_steps(const void *a, const void *b)
 void longest_waits_add(struct longest_waits *longest, struct charger *charger,
 		       const struct charge_hold *waiter)
 {
-	struct longest_wait *wait = longest->by_length[LONGEST_WAITS_MAX - 1];
+	struct longest_wait *wait = longest->waits_by_length[LONGEST_WAITS_MAX - 1];
 	uint64_t ticks = waiter->acquire_time - waiter->wait_start;
 	struct step_context step_context = { .wait = wait, .charger = charger };
 	size_t at, i;
 
 	if (ticks <= wait->ticks)
 		return;
-	for (at = LONGEST_WAITS_MAX - 1; at && ticks > longest->by_length[at - 1]->ticks; at--)
-		longest->by_length[at] = longest->by_length[at - 1];
-	longest->by_length[at] = wait;
+	for (at = LONGEST_WAITS_MAX - 1; at && ticks > longest->waits_by_length[at -
+										1]->ticks; at--)
+		longest->waits_by_length[at] = longest->waits_by_length[at - 1];
+	longest->waits_by_length[at] = wait;
 	wait->ticks = ticks;
 	wait->waiter = *waiter;
 	memset(wait->waiter_frames, 0, sizeof(wait->waiter_frames));

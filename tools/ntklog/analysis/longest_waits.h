@@ -67,12 +67,12 @@ struct longest_chain {
 
 /*
  * The longest waits of a trace, from longest_waits_open().
- * @by_length: pointers to all of @waits, the longest wait first, unused structures last
+ * @waits_by_length: pointers to all of @waits, the longest wait first, unused structures last
  * @chain: the chain with the most locks, and of these the one that lasted longest
  */
 struct longest_waits {
 	struct longest_wait waits[LONGEST_WAITS_MAX];
-	struct longest_wait *by_length[LONGEST_WAITS_MAX];
+	struct longest_wait *waits_by_length[LONGEST_WAITS_MAX];
 	struct longest_chain chain;
 };
 

@@ -21,16 +21,16 @@ static uint32_t find_number(struct splits *splits, const struct split *split)
 	HASH_FIND(hh, splits->entries, split, sizeof(*split), entry);
 	if (entry)
 		return entry->number;
-	more = grow_by_one(splits->by_number, splits->count, sizeof(*more));
+	more = grow_by_one(splits->pairs_by_number, splits->count, sizeof(*more));
 	if (more) {
-		splits->by_number = more;
+		splits->pairs_by_number = more;
 		hash_add(splits->entries, split, split, entry);
 	}
 	if (!entry) {
 		splits->no_memory = true;
 		return 0;
 	}
-	splits->by_number[splits->count++] = &entry->split;
+	splits->pairs_by_number[splits->count++] = &entry->split;
 	entry->number = splits->count;
 	return entry->number;
 }
@@ -38,11 +38,11 @@ static uint32_t find_number(struct splits *splits, const struct split *split)
 /**
  * splits_open() - begin to split sums
  * @names: of functions and tasks, or NULL
- * @by: attribute that splits them
+ * @attribute: attribute that splits them
  *
  * Return: sums without records, to be freed with splits_free(); NULL without memory.
  */
-struct splits *splits_open(const struct names *names, enum charge_by by)
+struct splits *splits_open(const struct names *names, enum charge_attribute attribute)
 {
 	static const struct split others;
 	struct splits *splits = calloc(1, sizeof(*splits));
@@ -50,7 +50,7 @@ struct splits *splits_open(const struct names *names, enum charge_by by)
 	if (!splits)
 		return NULL;
 	splits->labels.names = names;
-	splits->labels.by = by;
+	splits->labels.attribute = attribute;
 	if (find_number(splits, &others))
 		return splits;
 	splits_free(splits);
@@ -89,7 +89,7 @@ uint32_t splits_find(struct splits *splits, uint64_t key, const struct charge_ho
  */
 const struct split *splits_at(const struct splits *splits, uint64_t number)
 {
-	return splits->by_number[number - 1];
+	return splits->pairs_by_number[number - 1];
 }
 
 /**
@@ -121,6 +121,6 @@ void splits_free(struct splits *splits)
 	while ((entry = hash_take(splits->entries)))
 		free(entry);
 	label_table_free(&splits->labels);
-	free(splits->by_number);
+	free(splits->pairs_by_number);
 	free(splits);
 }

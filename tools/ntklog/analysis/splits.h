@@ -35,7 +35,7 @@ struct split_entry;
  * struct splits - the pairs, and the sums in which numbers stand for them
  * @labels: labels of the pairs
  * @entries: table of the pairs
- * @by_number: the same pairs; the first one has the number 1 and stands for all others
+ * @pairs_by_number: the same pairs; the first one has the number 1 and stands for all others
  * @count: number of pairs
  * @spinlocks: sums of spin locks
  * @resources: sums of locks that sleep
@@ -45,7 +45,7 @@ struct split_entry;
 struct splits {
 	struct label_table labels;
 	struct split_entry *entries;
-	const struct split **by_number;
+	const struct split **pairs_by_number;
 	size_t count;
 	struct spinlock_stats spinlocks;
 	struct resource_stats resources;
@@ -53,7 +53,7 @@ struct splits {
 	bool no_memory;
 };
 
-struct splits *splits_open(const struct names *names, enum charge_by by);
+struct splits *splits_open(const struct names *names, enum charge_attribute attribute);
 uint32_t splits_find(struct splits *splits, uint64_t key, const struct charge_hold *hold);
 const struct split *splits_at(const struct splits *splits, uint64_t number);
 bool splits_are_complete(const struct splits *splits);

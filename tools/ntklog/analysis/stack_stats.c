@@ -56,7 +56,7 @@ static struct stack_entry *find_stack(struct stack_stats *stats, const struct st
 
 	wanted.key.class = stats->by_lock ? key->class : 0;
 	wanted.key.is_sleeping_lock = stats->by_lock ? key->is_sleeping_lock : 0;
-	wanted.key.by = stats->has_by ? key->by : 0;
+	wanted.key.attribute_number = stats->has_attribute ? key->attribute_number : 0;
 	memcpy(wanted.key.addresses, addresses, size);
 	HASH_FIND(hh, stats->stacks, &wanted, key_size, entry);
 	if (entry || HASH_COUNT(stats->stacks) >= STACK_STATS_MAX ||
@@ -88,7 +88,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)
 {
 	const struct stack_stats_key key = {
-		record->class, record->is_sleeping_lock, record->by
+		record->class, record->is_sleeping_lock, record->attribute_number
 	};
 	const uint64_t *addresses = &record->caller;
 	size_t count = 1;

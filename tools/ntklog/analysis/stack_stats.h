@@ -53,7 +53,8 @@ struct stack_sum {
  * @is_sample: not all acquisitions have a record, because a sample rate is above 1
  * @is_wait_only: the record has a wait and no hold
  * @class: key of the lock's class; used only if stacks are told apart by lock
- * @by: the task, or the number of the attribute of --by; used only if @has_by
+ * @attribute_number: the task, or the number of the value of the attribute of --by; used only if
+ *	@has_attribute
  * @caller: address of the caller, which is the stack of a record without one if stacks are told
  *	apart by lock; 0: not recorded
  */
@@ -68,15 +69,15 @@ struct stack_record {
 	uint64_t hold;
 	uint64_t class;
 	bool is_sleeping_lock;
-	uint32_t by;
+	uint32_t attribute_number;
 	uint64_t caller;
 };
 
-/* @class and @by are 0 if stacks are not told apart by them. */
+/* @class and @attribute_number are 0 if stacks are not told apart by them. */
 struct stack_stats_key {
 	uint64_t class;
 	uint64_t is_sleeping_lock;
-	uint64_t by;
+	uint64_t attribute_number;
 	uint64_t addresses[];
 };
 
@@ -90,13 +91,13 @@ struct stack_entry {
 /*
  * Sums of the records of a file, by stack; all zero: empty.
  * @by_lock: set by the caller: stacks of different classes of locks are told apart
- * @has_by: set by the caller: stacks are told apart by stack_record::by
+ * @has_attribute: set by the caller: stacks are told apart by stack_record::attribute_number
  * @stacks: table; a stack without addresses was lost, or is not known
  * @others: sums of records whose stack the full table, or missing memory, keeps out of @stacks
  */
 struct stack_stats {
 	bool by_lock;
-	bool has_by;
+	bool has_attribute;
 	struct stack_entry *stacks;
 	size_t address_count;
 	struct stack_sum others;

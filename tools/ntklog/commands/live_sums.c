@@ -208,15 +208,15 @@ int live_sums_begin(struct live_sums *sums)
 /**
  * live_sums_charge() - charge the waits of the interval that has begun
  * @sums: begun
- * @by: attribute by which waiters and holders are told apart
+ * @attribute: attribute by which waiters and holders are told apart
  *
  * Return: 0, or -1 after a message.
  */
-int live_sums_charge(struct live_sums *sums, enum charge_by by)
+int live_sums_charge(struct live_sums *sums, enum charge_attribute attribute)
 {
 	struct charge_sums *charger = &sums->analysis.charge_sums;
 
-	if (!charge_sums_open(charger, sums->symbols.names, by, sums->file->perf_freq)) {
+	if (!charge_sums_open(charger, sums->symbols.names, attribute, sums->file->perf_freq)) {
 		message("no memory for the waits of an interval");
 		return -1;
 	}

@@ -42,7 +42,7 @@ int live_sums_start(struct live_sums *sums, const struct session_settings *setti
 		    const int *signals);
 int live_sums_follow(struct live_sums *sums);
 int live_sums_begin(struct live_sums *sums);
-int live_sums_charge(struct live_sums *sums, enum charge_by by);
+int live_sums_charge(struct live_sums *sums, enum charge_attribute attribute);
 int live_sums_take_rates(struct live_sums *sums);
 int live_sums_read_all(struct live_sums *sums);
 int live_sums_refresh_symbols(struct live_sums *sums);

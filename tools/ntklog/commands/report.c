@@ -186,7 +186,7 @@ static void report_not_recorded(const struct report *report, const struct report
 	const struct analysis *analysis = report->analysis;
 	const char *path = report->file->path;
 	bool wants_stacks = options->tables == 1 << REPORT_STACKS ||
-			    options->by == CHARGE_BY_STACK;
+			    options->attribute == CHARGE_BY_STACK;
 
 	if (wants_stacks && !analysis->stacks.has_any)
 		message("%s: no event has a stack: record with --stacks", path);
@@ -194,12 +194,12 @@ static void report_not_recorded(const struct report *report, const struct report
 	if (options->result && report_lacks_names(report))
 		message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
 			path);
-	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.record_count)
+	if (options->attribute == CHARGE_BY_IRQL && !analysis->spinlocks.total.record_count)
 		message("%s: no event has an IRQL: record spin locks (-e linux_spinlock)", path);
-	if ((options->by == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||
-	    (options->by == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
+	if ((options->attribute == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||
+	    (options->attribute == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
 		message("%s: no thread has a known %s: record without --no-names", path,
-			charge_by_names[options->by]);
+			charge_attribute_names[options->attribute]);
 	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blocker_rate &&
 	    (!analysis->charge_sums.total.wait_count ||
 	     analysis->charge_sums.total.part_ticks[CHARGE_UNKNOWN] !=
@@ -227,8 +227,8 @@ static int report_file(struct report_options *options)
 	analysis.charges_waits = options->tables &
 				 (1 << REPORT_BLOCKERS | REPORT_TABLES_ON_REQUEST);
 	analysis.wanted_lock.name = options->table.lock;
-	analysis.charge_by = options->by;
-	analysis.is_split = options->has_by;
+	analysis.charge_attribute = options->attribute;
+	analysis.is_split = options->has_attribute;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
 	analysis.has_lock_stacks = options->html && analysis.charges_waits;
 	if (is_open) {
@@ -236,7 +236,8 @@ static int report_file(struct report_options *options)
 			.file = file, .analysis = &analysis, .names = names,
 			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
 			.joins_locks_of_waiter = options->joins_locks,
-			.by = options->has_by ? charge_by_names[options->by] : NULL,
+			.attribute_name = options->has_attribute ?
+					  charge_attribute_names[options->attribute] : NULL,
 		};
 
 		analysis_read(&analysis, file);
@@ -281,7 +282,8 @@ static int report_files(struct report_options *options)
 		.files = &options->files, .tables = options->tables,
 		.rows_max = options->table.rows_max,
 		.sum_up_file = sum_up_file, .argument = options,
-		.report.by = options->has_by ? charge_by_names[options->by] : NULL,
+		.report.attribute_name =
+			options->has_attribute ? charge_attribute_names[options->attribute] : NULL,
 	};
 	int status = NTKLOG_FAILED;
 
@@ -310,16 +312,17 @@ close:
 }
 
 /* Refuse --by if it cannot split one of the tables that the user has named. */
-static void refuse_by(const struct report_options *options, const struct argp_state *state)
+static void refuse_attribute(const struct report_options *options, const struct argp_state *state)
 {
 	size_t i;
 
-	for (i = 0; options->has_by && i < REPORT_TABLES; i++) {
-		const char *reason = report_refuses_by(i, options->by);
+	for (i = 0; options->has_attribute && i < REPORT_TABLES; i++) {
+		const char *reason = report_attribute_refusal(i, options->attribute);
 
 		if (options->tables & 1 << i && reason)
 			argp_error(state, "--by %s: it cannot split the table %s: %s",
-				   charge_by_names[options->by], report_table_name(i), reason);
+				   charge_attribute_names[options->attribute], report_table_name(i),
+				   reason);
 	}
 }
 
@@ -368,10 +371,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->by_address = true;
 		return 0;
 	case OPTION_BY:
-		options->by = charge_find_by(argument);
-		if (options->by == CHARGE_BYS)
+		options->attribute = charge_find_attribute(argument);
+		if (options->attribute == CHARGE_ATTRIBUTES)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
-		options->has_by = true;
+		options->has_attribute = true;
 		return 0;
 	case OPTION_ALL_LOCKS:
 		options->joins_locks = true;
@@ -388,7 +391,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		    options->is_folded + options->is_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
-		refuse_by(options, state);
+		refuse_attribute(options, state);
 		if (options->joins_locks && !(options->tables & 1 << REPORT_WAITERS))
 			argp_error(state, "--all-locks: it changes the table waiters: add --table waiters");
 		if (!options->tables)

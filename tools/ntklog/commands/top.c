@@ -180,7 +180,7 @@ static int gather_interval(struct top *top)
 	live->analysis.by_address = top->view.by_address;
 	if (!top->view.has_waiters)
 		charge_sums_finish(&live->analysis.charge_sums);
-	else if (live_sums_charge(live, top->view.by))
+	else if (live_sums_charge(live, top->view.attribute))
 		return -1;
 	got = follow(top, end);
 	if (got < 0 || live_sums_read_all(live))
@@ -191,7 +191,7 @@ static int gather_interval(struct top *top)
 
 static bool records_stacks(const struct top *top)
 {
-	return top->keys.view.has_waiters && top->keys.view.by == CHARGE_BY_STACK;
+	return top->keys.view.has_waiters && top->keys.view.attribute == CHARGE_BY_STACK;
 }
 
 static int show_intervals(struct top *top)
@@ -279,8 +279,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_BY:
 		top->keys.view.has_waiters = true;
-		top->keys.view.by = charge_find_by(argument);
-		if (top->keys.view.by == CHARGE_BYS)
+		top->keys.view.attribute = charge_find_attribute(argument);
+		if (top->keys.view.attribute == CHARGE_ATTRIBUTES)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
 		return 0;
 	case ARGP_KEY_ARG:

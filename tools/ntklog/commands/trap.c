@@ -135,8 +135,8 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 	}
 	/* The classes of locks become known only while the session runs. */
 	trace->names.adds_classes = used & FILTER_NAMES_CLASSES;
-	if (filter_check(trap->condition, trace->names.symbols.names, false, error,
-			 sizeof(error))) {
+	if (filter_check_names(trap->condition, trace->names.symbols.names, false, error,
+			       sizeof(error))) {
 		message("--on: %s", error);
 		return -1;
 	}

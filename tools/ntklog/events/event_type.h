@@ -43,8 +43,8 @@ struct event_field {
 	uint32_t mask;
 	uint8_t shift;
 	uint8_t version;
-	bool is_thread;
-	bool is_code;
+	bool is_thread_id;
+	bool is_code_address;
 	bool is_cycles;
 	const struct event_symbol *symbols;
 	size_t symbol_count;

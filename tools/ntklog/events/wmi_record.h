@@ -56,8 +56,8 @@ struct spinlock_record {
  * @hold_blocked: time of the hold in which the owner was blocked
  * @wait_last_ready: time of the wait in which the owner was ready, before it last got a CPU
  * @wait_blocked: time of the wait in which the owner was blocked
- * @block: the NtklogBlockStack event, which says where the owner was blocked for longest; NULL: the
- *	file has none for this record
+ * @block_stack: the NtklogBlockStack event, which says where the owner was blocked for longest;
+ *	NULL: the file has none for this record
  * @has_off_cpu_times: the NtklogCaller event has these four times
  * @is_blocker: the release was written only because it left a waiter behind: the record stands for
  *	no other release
@@ -77,7 +77,7 @@ struct resource_record {
 	uint64_t hold_blocked;
 	uint64_t wait_last_ready;
 	uint64_t wait_blocked;
-	const struct ntklog_block_stack *block;
+	const struct ntklog_block_stack *block_stack;
 	bool has_off_cpu_times;
 	bool is_blocker;
 };

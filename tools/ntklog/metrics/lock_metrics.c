@@ -34,7 +34,7 @@ struct class_sums {
 
 struct interval_sums {
 	struct class_sums *classes;
-	size_t class_count;
+	size_t counted_class;
 };
 
 static const char *kind_of_modes(uint64_t modes)
@@ -57,7 +57,7 @@ static void name_class(const struct names *names, uint64_t key, char *class)
 static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t key,
 			 const struct spinlock_sum *spinlock)
 {
-	struct class_sums *sum = &sums->classes[sums->class_count];
+	struct class_sums *sum = &sums->classes[sums->counted_class];
 
 	if (!spinlock->record_count)
 		return;
@@ -70,7 +70,7 @@ static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t
 		.acquisitions = spinlock->wait_only_count ? 0 : (double)spinlock->acquisitions,
 	};
 	snprintf(sum->class, sizeof(sum->class), "%s", class);
-	sums->class_count++;
+	sums->counted_class++;
 }
 
 static void add_resource(struct interval_sums *sums, const char *class,
@@ -80,7 +80,7 @@ static void add_resource(struct interval_sums *sums, const char *class,
 
 	for (i = 0; i < RESOURCE_ACCESSES; i++) {
 		const struct resource_sum *resource = &entry->sums[i];
-		struct class_sums *sum = &sums->classes[sums->class_count];
+		struct class_sums *sum = &sums->classes[sums->counted_class];
 
 		if (!resource->record_count)
 			continue;
@@ -93,7 +93,7 @@ static void add_resource(struct interval_sums *sums, const char *class,
 			.acquisitions = (double)resource->release_count,
 		};
 		snprintf(sum->class, sizeof(sum->class), "%s", class);
-		sums->class_count++;
+		sums->counted_class++;
 	}
 }
 
@@ -191,8 +191,9 @@ static struct lock_series *series_of_row(struct lock_metrics *metrics,
 		.key = row->key.class->key.class,
 		.is_sleeping_lock = row->key.class->key.is_sleeping_lock,
 	};
-	const struct class_sums *sum = sums->class_count ?
-		bsearch(&key, sums->classes, sums->class_count, sizeof(*sum), compare_keys) : NULL;
+	const struct class_sums *sum = sums->counted_class ?
+		bsearch(&key, sums->classes, sums->counted_class, sizeof(*sum),
+			compare_keys) : NULL;
 
 	if (sum)
 		return sum->series;
@@ -294,15 +295,15 @@ void lock_metrics_add(struct lock_metrics *metrics, const struct analysis *analy
 		metrics->no_memory = true;
 		return;
 	}
-	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_classes);
-	for (i = 0; i < sums.class_count; i++) {
+	qsort(sums.classes, sums.counted_class, sizeof(*sums.classes), compare_classes);
+	for (i = 0; i < sums.counted_class; i++) {
 		struct class_sums *sum = &sums.classes[i];
 
 		sum->series = series_of(metrics, sum);
 		if (sum->series)
 			add_sums(sum->series, sum, cycle_seconds);
 	}
-	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_keys);
+	qsort(sums.classes, sums.counted_class, sizeof(*sums.classes), compare_keys);
 	add_holder_series(metrics, &sums, analysis, file);
 	free(sums.classes);
 }

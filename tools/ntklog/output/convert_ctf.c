@@ -303,7 +303,7 @@ static char *put_fields(struct ctf *ctf, char *dest, const struct etl_event *eve
 		dest += size;
 		if (field->format != FIELD_HEX)
 			continue;
-		name = field->is_code ? names_cache_find(&ctf->code_names, value) :
+		name = field->is_code_address ? names_cache_find(&ctf->code_names, value) :
 			names_cache_find_at(&ctf->lock_names, value, event->time_stamp);
 		dest = put_short_bytes(dest, name->text, name->length);
 		*dest++ = '\0';

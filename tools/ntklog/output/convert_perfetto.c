@@ -309,7 +309,7 @@ static void put_resource(struct perfetto_conversion *records, const struct etl_e
 	bool is_timed;
 
 	resource_record_read(&record, event);
-	kept_callers_complete(records->perfetto.conversion->callers, event, &record);
+	kept_callers_complete_record(records->perfetto.conversion->callers, event, &record);
 	if (record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED &&
 	    record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
 		return;

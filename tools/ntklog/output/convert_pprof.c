@@ -266,7 +266,7 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 		       add_location(profile, 0, "(no stack)"));
 	names_format_address(profile->names, key->class, name, sizeof(name));
 	add_label(profile, sample, "class", name, 0);
-	add_task(profile, sample, key->by);
+	add_task(profile, sample, key->attribute_number);
 }
 
 static void add_others(struct profile *profile, const struct stack_sum *sum)
@@ -389,7 +389,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	analysis.names = names;
 	analysis.charges_waits = true;
 	analysis.stacks.by_lock = true;
-	analysis.stacks.has_by = true;
+	analysis.stacks.has_attribute = true;
 	analysis_read(&analysis, file);
 	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);
 	if (profile.message) {

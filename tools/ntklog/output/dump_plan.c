@@ -295,8 +295,8 @@ static int make_step(struct dump_plans *plans, struct step *step,
 	step->mask = field->mask;
 	step->shift = field->shift;
 	if (plans->has_names && field->format == FIELD_HEX)
-		step->names = field->is_code ? &plans->code_names : &plans->lock_names;
-	else if (plans->has_names && field->is_thread)
+		step->names = field->is_code_address ? &plans->code_names : &plans->lock_names;
+	else if (plans->has_names && field->is_thread_id)
 		step->names = &plans->thread_names;
 	return field->format == FIELD_SYMBOL ? make_value_names(step) : 0;
 }
@@ -313,7 +313,7 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 		/* Readers of JSON may round the number of an address. */
 		bool quoted = json && (field->format == FIELD_HEX || field->format == FIELD_SYMBOL);
 		/* The name of a ThreadId is called ThreadName. */
-		int length = strlen(field->name) - (field->is_thread ? 2 : 0);
+		int length = strlen(field->name) - (field->is_thread_id ? 2 : 0);
 		struct step *step = &plan->steps[plan->step_count];
 		const char *name = field->name;
 
@@ -326,7 +326,7 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 		format_label(&step->label, json ? ",\"%s\":%s" : " %s=%s", name,
 			     quoted ? "\"" : "");
 		format_label(&step->name_label, json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
-			     field->name, field->is_thread ? "Name" : "Symbol");
+			     field->name, field->is_thread_id ? "Name" : "Symbol");
 		step->after = quoted ? '"' : '\0';
 		plan->step_count++;
 	}
@@ -406,7 +406,7 @@ static void make_columns(struct dump_columns *columns)
 			columns->names[k] = field->name;
 			if (field->format == FIELD_HEX)
 				columns->suffixes[k] = "Symbol";
-			else if (field->is_thread)
+			else if (field->is_thread_id)
 				columns->suffixes[k] = "Name";
 			columns->column_count++;
 		}

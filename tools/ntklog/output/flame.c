@@ -56,7 +56,8 @@ static struct flame *enter(struct flame *flame, char *name, const double ns[FLAM
  * @entry is NULL for the stacks that have no entry.
  */
 static bool add_stack(struct flame *root, const struct report *report,
-		      const struct stack_entry *entry, const char *by, const struct stack_sum *sum)
+		      const struct stack_entry *entry, const char *attribute_label,
+		      const struct stack_sum *sum)
 {
 	const double ns[FLAME_KINDS] = {
 		[FLAME_WAIT] = etl_cycles_ns(report->file, sum->wait_sum),
@@ -71,8 +72,8 @@ static bool add_stack(struct flame *root, const struct report *report,
 	if (!sum->record_count && sum->charged_ticks <= 0)
 		return true;
 	add_sum(flame, ns, sum->record_count);
-	if (by) {
-		snprintf(name, sizeof(name), "%s", by);
+	if (attribute_label) {
+		snprintf(name, sizeof(name), "%s", attribute_label);
 		/* snprintf() may have cut the label within a character. */
 		text_clean(name);
 		flame = enter(flame, name, ns, sum->record_count);
@@ -121,14 +122,15 @@ bool flame_make(struct flame *root, const struct report *report,
 	const struct stack_stats *stats = lock ? &analysis->lock_stacks : &analysis->stacks;
 	const struct stack_entry *entry;
 	bool is_split = !lock && analysis->splits, is_complete = true;
+	uint64_t number;
 
 	for (entry = stats->stacks; entry; entry = entry->hh.next) {
 		if (lock && (entry->key.class != lock->class ||
 			     entry->key.is_sleeping_lock != lock->is_sleeping_lock))
 			continue;
+		number = entry->key.attribute_number;
 		is_complete &= add_stack(root, report, entry, is_split ?
-					 report_label_text(report_split(report,
-									entry->key.by).label) :
+					 report_label_text(report_split(report, number).label) :
 					 NULL, &entry->sum);
 	}
 	if (!lock)

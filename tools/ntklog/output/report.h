@@ -29,7 +29,7 @@ enum report_table {
  * @file: trace, of which the path, the header and the counts of damage are used
  * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
  * @joins_locks_of_waiter: the table of waiters has one row for each waiter, not for each lock of it
- * @by: name of the attribute that splits the rows of the tables; NULL: nothing does
+ * @attribute_name: name of the attribute that splits the rows of the tables; NULL: nothing does
  * @columns: the columns of @tables
  */
 struct report {
@@ -40,7 +40,7 @@ struct report {
 	bool has_coverage;
 	bool is_stream;
 	bool joins_locks_of_waiter;
-	const char *by;
+	const char *attribute_name;
 	struct table tables[REPORT_TABLES];
 	struct column *columns[REPORT_TABLES];
 	char blockers_title[192];
@@ -48,7 +48,7 @@ struct report {
 
 enum report_table report_find_table(const char *name);
 const char *report_table_name(enum report_table which);
-const char *report_refuses_by(enum report_table which, enum charge_by by);
+const char *report_attribute_refusal(enum report_table which, enum charge_attribute attribute);
 void report_print_columns(unsigned int tables, FILE *stream);
 void report_print_column_help(unsigned int tables, FILE *stream);
 bool report_shows_per_second(const struct report *report);

@@ -46,8 +46,8 @@ static double charged_total_cell(const struct report *report, const void *row)
 
 static double charged_error_cell(const struct report *report, const void *row)
 {
-	return sum_error(row_of(row)->variance, row_of(row)->greatest_variance,
-			 (double)row_of(row)->ticks);
+	return estimate_sum_error(row_of(row)->variance, row_of(row)->greatest_variance,
+				  (double)row_of(row)->ticks);
 }
 
 static double charged_share_cell(const struct report *report, const void *row)

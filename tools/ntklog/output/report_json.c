@@ -142,7 +142,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 		json_object_set_new(object, "answer", answer_json(report));
 	if (object && report->has_coverage && analysis->history.stretch_count > 1)
 		json_object_set_new(object, "rates_by_time", history_json(report));
-	if (object && report->has_coverage && analysis->coverage.is_uneven)
+	if (object && report->has_coverage && analysis->coverage.cpu_begins_differ)
 		json_object_set_new(object, "covered", covered_json(report));
 	if (object && report->has_coverage && analysis->coverage.change_count)
 		json_object_set_new(object, "observed", observed_json(report));

@@ -33,16 +33,17 @@ struct longest_row {
 static void format_hold(const struct report *report, const struct charge_hold *hold, char *text,
 			size_t size)
 {
-	char place[NAME_SIZE], task[NAME_SIZE], by[CHARGE_LABEL_SIZE];
+	char place[NAME_SIZE], task[NAME_SIZE], attribute[CHARGE_LABEL_SIZE];
 
 	snprintf(text, size, "%s", answer_format_task(report, hold->thread_id, task, sizeof(task)));
 	if (charge_format_place(report->names, hold, place, sizeof(place)))
 		answer_append(text, size, " in %s", place);
 	answer_append(text, size, "%s", charge_context_text(hold));
-	if (!report->by)
+	if (!report->attribute_name)
 		return;
-	charge_format_by(report->names, report->analysis->charge_by, hold, by, sizeof(by));
-	answer_append(text, size, " [%s]", by);
+	charge_format_attribute(report->names, report->analysis->charge_attribute, hold, attribute,
+				sizeof(attribute));
+	answer_append(text, size, " [%s]", attribute);
 }
 
 /* The function in which the holder or the next owner had no CPU, with "in " before it; or "". */
@@ -168,12 +169,13 @@ void report_print_longest(const struct report *report, FILE *stream, size_t top)
 	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	size_t i;
 
-	if (!longest || !longest->by_length[0]->ticks)
+	if (!longest || !longest->waits_by_length[0]->ticks)
 		return;
 	fputs("The longest waits, step by step\n", stream);
 	fprintf(stream, "  %11s %8s\n", "at", "for");
-	for (i = 0; i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks && (!top || i < top); i++)
-		print_wait(report, stream, i + 1, longest->by_length[i]);
+	for (i = 0; i < LONGEST_WAITS_MAX && longest->waits_by_length[i]->ticks &&
+	     (!top || i < top); i++)
+		print_wait(report, stream, i + 1, longest->waits_by_length[i]);
 }
 
 static json_t *task_json(const struct report *report, uint32_t thread_id)
@@ -266,8 +268,8 @@ json_t *report_longest_json(const struct report *report)
 	json_t *array = json_array();
 	size_t i, j;
 
-	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
-		const struct longest_wait *wait = longest->by_length[i];
+	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->waits_by_length[i]->ticks; i++) {
+		const struct longest_wait *wait = longest->waits_by_length[i];
 		json_t *object = time_json(report, wait->waiter.wait_start, wait->ticks);
 		json_t *steps = json_array();
 		char lock[NAME_SIZE];
@@ -313,11 +315,11 @@ static char *waiter_cell(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static char *by(const struct report *report, const void *row)
+static char *waiter_attribute(const struct report *report, const void *row)
 {
 	char text[CHARGE_LABEL_SIZE];
 
-	charge_format_holder(report->names, report->analysis->charge_by,
+	charge_format_holder(report->names, report->analysis->charge_attribute,
 			     &row_of(row)->wait->waiter, text, sizeof(text));
 	return strdup(text);
 }
@@ -372,8 +374,8 @@ static void make_longest(struct report *report)
 	struct table *table = &report->tables[REPORT_LONGEST];
 	size_t i, j;
 
-	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
-		const struct longest_wait *wait = longest->by_length[i];
+	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->waits_by_length[i]->ticks; i++) {
+		const struct longest_wait *wait = longest->waits_by_length[i];
 		struct longest_row row = { .number = i + 1, .wait = wait };
 
 		for (j = 0; j < wait->step_count; j++) {
@@ -395,6 +397,6 @@ const struct table_class report_longest_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "step",
-	.by = by,
+	.make_attribute_text = waiter_attribute,
 	.make_table = make_longest,
 };

@@ -220,7 +220,7 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 		row.lock = split.key;
 		row.is_others = report->analysis->splits && !split.label;
 	}
-	row.times.by = report_label_text(split.label);
+	row.times.attribute_label = report_label_text(split.label);
 	set_time_figures(&row.times.wait, report, &sum->wait,
 			 sampling_of(rates->known, rates->contention_rate));
 	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling(report));
@@ -268,6 +268,6 @@ const struct table_class report_resources_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.by = lock_row_by,
+	.make_attribute_text = lock_row_attribute,
 	.make_table = make_resources,
 };

@@ -105,7 +105,7 @@ const char *report_label_text(const struct charge_label *label)
  */
 double report_lock_count(const struct report *report, uint64_t key)
 {
-	return (double)lock_classes_count(&report->analysis->classes, key);
+	return (double)lock_classes_lock_count(&report->analysis->classes, key);
 }
 
 /**
@@ -175,15 +175,15 @@ void set_unknown_time_figures(struct time_figures *figures)
 }
 
 /**
- * lock_row_by() - make the text of the column by
+ * lock_row_attribute() - make the text of the column by
  * @report: not used
  * @row: row that begins with a struct lock_row
  *
  * Return: a string for free(), or NULL without memory.
  */
-char *lock_row_by(const struct report *report, const void *row)
+char *lock_row_attribute(const struct report *report, const void *row)
 {
-	return strdup(((const struct lock_row *)row)->by);
+	return strdup(((const struct lock_row *)row)->attribute_label);
 }
 
 #define LOCK_ROW_COLUMN(times, figure) \
@@ -220,7 +220,7 @@ LOCK_ROW_COLUMN(hold, max)
 double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu)
 {
 	if (!report->has_coverage ||
-	    (!report->analysis->coverage.is_uneven &&
+	    (!report->analysis->coverage.cpu_begins_differ &&
 	     !coverage_knows_group(&report->analysis->coverage, groups)))
 		return report->seconds;
 	return (double)coverage_ticks(&report->analysis->coverage, groups, cpu) /
@@ -231,7 +231,7 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 static double unobserved(const struct report *report, uint32_t groups, const struct cpu_sums *sums,
 			 enum cpu_sum_kind which, size_t cpu)
 {
-	bool is_known = coverage_begins_observed(&report->analysis->coverage, groups);
+	bool is_known = coverage_is_observed_at_begin(&report->analysis->coverage, groups);
 
 	return sums->sums[cpu][OBSERVATION_OFF][which] +
 	       (is_known ? 0 : sums->sums[cpu][OBSERVATION_UNKNOWN][which]);
@@ -250,22 +250,23 @@ static double unobserved(const struct report *report, uint32_t groups, const str
 double report_per_second(const struct report *report, uint32_t groups,
 			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all)
 {
-	bool is_uneven = report->has_coverage && report->analysis->coverage.is_uneven;
+	bool cpu_begins_differ =
+		report->has_coverage && report->analysis->coverage.cpu_begins_differ;
 	double rate = 0;
 	size_t cpu, i;
 
 	for (cpu = 0; report->has_coverage && cpu < sums->cpu_count; cpu++) {
 		double part = -unobserved(report, groups, sums, which, cpu);
 
-		if (!is_uneven) {
+		if (!cpu_begins_differ) {
 			all += part;
 			continue;
 		}
-		for (i = 0; i < OBSERVATIONS; i++)
+		for (i = 0; i < OBSERVATION_STATES; i++)
 			part += sums->sums[cpu][i][which];
 		rate += share_of(part, report_covered_seconds(report, groups, cpu));
 	}
-	return is_uneven ? rate :
+	return cpu_begins_differ ? rate :
 	       share_of(all, report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
 }
 

@@ -37,8 +37,9 @@
  * @events_text: subject of the events that give the table rows, behind "no events of"
  * @columns: columns, the first one names the row
  * @sort_column_name: name of the column that sorts the rows by default
- * @by: function that makes the text of the column that --by adds; NULL: it adds none
- * @refuses_by: why --by cannot split the rows, or NULL
+ * @make_attribute_text: function that makes the text of the column that --by adds; NULL: it adds
+ *	none
+ * @attribute_refusal: why --by cannot split the rows, or NULL
  */
 struct table_class {
 	const char *name;
@@ -47,8 +48,8 @@ struct table_class {
 	const struct column *columns;
 	size_t column_count;
 	const char *sort_column_name;
-	char *(*by)(const struct report *report, const void *row);
-	const char *refuses_by;
+	char *(*make_attribute_text)(const struct report *report, const void *row);
+	const char *attribute_refusal;
 	void (*make_table)(struct report *report);
 };
 
@@ -85,16 +86,16 @@ struct time_figures {
 
 /*
  * First member of each row that has waits and holds.
- * @by: label of the attribute of --by; "(others)" without --by
+ * @attribute_label: label of the attribute of --by; "(others)" without --by
  */
 struct lock_row {
-	const char *by;
+	const char *attribute_label;
 	struct time_figures wait;
 	struct time_figures hold;
 };
 
 /* Columns of rows that begin with a struct lock_row. */
-char *lock_row_by(const struct report *report, const void *row);
+char *lock_row_attribute(const struct report *report, const void *row);
 double lock_row_wait_total(const struct report *report, const void *row);
 double lock_row_wait_error(const struct report *report, const void *row);
 double lock_row_wait_mean(const struct report *report, const void *row);

@@ -290,7 +290,7 @@ static bool add_row(struct report *report, enum report_table table,
 		row.caller = key->caller;
 		row.is_others = report->analysis->splits && !split.label;
 	}
-	row.times.by = report_label_text(split.label);
+	row.times.attribute_label = report_label_text(split.label);
 	if (!sum->record_count)
 		return true;
 	set_time_figures(&row.times.wait, report, &sum->wait,
@@ -343,7 +343,7 @@ const struct table_class report_locks_class = {
 	.columns = columns + 1,
 	.column_count = ARRAY_SIZE(columns) - 1,
 	.sort_column_name = "wait_total",
-	.by = lock_row_by,
+	.make_attribute_text = lock_row_attribute,
 	.make_table = make_locks,
 };
 
@@ -354,6 +354,6 @@ const struct table_class report_callers_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.by = lock_row_by,
+	.make_attribute_text = lock_row_attribute,
 	.make_table = make_callers,
 };

@@ -114,7 +114,7 @@ static double total_error(double variance, double greatest, double sum, double n
 			  enum sampling sampling)
 {
 	return sampling == SAMPLING_SOME && number_variance > 0 ?
-		sum_error(variance, greatest, sum) :
+		estimate_sum_error(variance, greatest, sum) :
 		relative_error_of(variance, sum, number_variance, sampling);
 }
 
@@ -128,8 +128,8 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 	if (!sum->record_count)
 		return;
 	if (entry)
-		split = report_split(report, entry->key.by);
-	row.times.by = report_label_text(split.label);
+		split = report_split(report, entry->key.attribute_number);
+	row.times.attribute_label = report_label_text(split.label);
 	wait->total = report_cycles_ns(report, sum->wait_sum);
 	wait->error = total_error(sum->wait_variance, sum->greatest_wait_variance, sum->wait_sum,
 				  sum->waited_variance,
@@ -166,7 +166,7 @@ const struct table_class report_stacks_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.by = lock_row_by,
+	.make_attribute_text = lock_row_attribute,
 	.make_table = make_stacks,
 };
 

@@ -10,7 +10,7 @@ struct thread_row {
 	const struct switch_thread *thread;
 	uint32_t id;
 	const char *name;
-	const char *by;
+	const char *attribute_label;
 };
 
 static const struct switch_thread *thread_of(const void *row)
@@ -30,9 +30,9 @@ static char *name_cell(const struct report *report, const void *row)
 	return strdup(text ? text : "");
 }
 
-static char *thread_by(const struct report *report, const void *row)
+static char *thread_attribute(const struct report *report, const void *row)
 {
-	return strdup(((const struct thread_row *)row)->by);
+	return strdup(((const struct thread_row *)row)->attribute_label);
 }
 
 static double thread_switches_cell(const struct report *report, const void *row)
@@ -96,7 +96,7 @@ static const struct switch_stats *stats_of(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
 
-	return analysis->splits && analysis->charge_by == CHARGE_BY_CPU ?
+	return analysis->splits && analysis->charge_attribute == CHARGE_BY_CPU ?
 		&analysis->splits->switches : &analysis->switches;
 }
 
@@ -112,11 +112,12 @@ static void add_thread(struct report *report, const struct switch_thread *thread
 		const struct split split = report_split(report, thread->thread_id);
 
 		row.id = split.key;
-		row.by = report_label_text(split.label);
-	} else if (report->by) {
+		row.attribute_label = report_label_text(split.label);
+	} else if (report->attribute_name) {
 		hold.thread_id = thread->thread_id;
-		charge_format_holder(report->names, analysis->charge_by, &hold, text, sizeof(text));
-		row.by = text;
+		charge_format_holder(report->names, analysis->charge_attribute, &hold, text,
+				     sizeof(text));
+		row.attribute_label = text;
 	}
 	row.name = names_find_thread_name(report->names, row.id);
 	table_add_row(&report->tables[REPORT_THREADS], report, &row);
@@ -126,7 +127,7 @@ static void make_threads(struct report *report)
 {
 	const struct switch_stats *stats = stats_of(report);
 	const struct thread_row others = {
-		.thread = &stats->others, .name = "(others)", .by = "(others)",
+		.thread = &stats->others, .name = "(others)", .attribute_label = "(others)",
 	};
 	const struct switch_thread *thread;
 
@@ -143,7 +144,7 @@ const struct table_class report_threads_class = {
 	.columns = thread_columns,
 	.column_count = ARRAY_SIZE(thread_columns),
 	.sort_column_name = "run_total",
-	.by = thread_by,
+	.make_attribute_text = thread_attribute,
 	.make_table = make_threads,
 };
 
@@ -227,6 +228,6 @@ const struct table_class report_processors_class = {
 	.columns = processor_columns,
 	.column_count = ARRAY_SIZE(processor_columns),
 	.sort_column_name = "switches",
-	.refuses_by = "its rows are CPUs; see --table threads --by cpu",
+	.attribute_refusal = "its rows are CPUs; see --table threads --by cpu",
 	.make_table = make_processors,
 };

@@ -23,7 +23,7 @@ static const struct table_class *const classes[REPORT_TABLES] = {
 };
 
 /* The column that --by adds behind the first one, without its heading and its function. */
-static const struct column column_by =
+static const struct column attribute_column =
 	TEXT_COLUMN("by", NULL, NULL, "attribute that --by names; only with --by");
 
 /**
@@ -68,7 +68,7 @@ void report_print_columns(unsigned int tables, FILE *stream)
 		fprintf(stream, "  %s:", classes[i]->name);
 		for (j = 0; j < classes[i]->column_count; j++)
 			fprintf(stream, " %s%s", classes[i]->columns[j].name,
-				!j && classes[i]->by ? " by" : "");
+				!j && classes[i]->make_attribute_text ? " by" : "");
 		fputc('\n', stream);
 	}
 }
@@ -104,8 +104,8 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 		fprintf(stream, "%s%s: %s\n", separator, classes[i]->name, classes[i]->title);
 		for (j = 0; j < classes[i]->column_count; j++) {
 			print_help(&classes[i]->columns[j], stream);
-			if (!j && classes[i]->by)
-				print_help(&column_by, stream);
+			if (!j && classes[i]->make_attribute_text)
+				print_help(&attribute_column, stream);
 		}
 		separator = "\n";
 	}
@@ -119,7 +119,7 @@ void report_print_column_help(unsigned int tables, FILE *stream)
  */
 bool report_shows_per_second(const struct report *report)
 {
-	return report->has_coverage && report->analysis->coverage.is_uneven;
+	return report->has_coverage && report->analysis->coverage.cpu_begins_differ;
 }
 
 /**
@@ -155,19 +155,20 @@ void report_show_column(struct report *report, const char *name, bool sorts)
 }
 
 /**
- * report_refuses_by() - tell why --by cannot split the rows of a table
+ * report_attribute_refusal() - tell why --by cannot split the rows of a table
  * @which: the table
- * @by: the attribute
+ * @attribute: the attribute
  *
  * Return: the reason, or NULL if it can.
  */
-const char *report_refuses_by(enum report_table which, enum charge_by by)
+const char *report_attribute_refusal(enum report_table which, enum charge_attribute attribute)
 {
 	/* A switch has a thread and a CPU. */
-	if (which == REPORT_THREADS && by != CHARGE_BY_TASK && by != CHARGE_BY_THREAD &&
-	    by != CHARGE_BY_PROCESS && by != CHARGE_BY_CGROUP && by != CHARGE_BY_CPU)
+	if (which == REPORT_THREADS && attribute != CHARGE_BY_TASK &&
+	    attribute != CHARGE_BY_THREAD && attribute != CHARGE_BY_PROCESS &&
+	    attribute != CHARGE_BY_CGROUP && attribute != CHARGE_BY_CPU)
 		return "context switches tell only task, thread, process, cgroup and cpu";
-	return classes[which]->refuses_by;
+	return classes[which]->attribute_refusal;
 }
 
 /* Make a table without rows, with the columns host and by if the report has hosts, or is split. */
@@ -186,10 +187,11 @@ static bool make_table(struct report *report, enum report_table which, bool has_
 	if (has_host)
 		*at++ = host;
 	*at++ = class->columns[0];
-	if (report->by && class->by && !report_refuses_by(which, charge_find_by(report->by))) {
-		*at = column_by;
-		at->title = report->by;
-		at++->make_text = class->by;
+	if (report->attribute_name && class->make_attribute_text &&
+	    !report_attribute_refusal(which, charge_find_attribute(report->attribute_name))) {
+		*at = attribute_column;
+		at->title = report->attribute_name;
+		at++->make_text = class->make_attribute_text;
 	}
 	memcpy(at, class->columns + 1, (class->column_count - 1) * sizeof(*columns));
 	at += class->column_count - 1;

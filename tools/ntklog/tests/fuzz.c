@@ -93,9 +93,9 @@ static void print_report(struct etl_file *file, const struct names *names, bool 
 	size_t i;
 
 	analysis.charges_waits = html;
-	analysis.charge_by = html ? CHARGE_BY_PROCESS : CHARGE_BY_CPU;
+	analysis.charge_attribute = html ? CHARGE_BY_PROCESS : CHARGE_BY_CPU;
 	analysis.is_split = true;
-	made.by = charge_by_names[analysis.charge_by];
+	made.by = charge_attribute_names[analysis.charge_attribute];
 	analysis.has_lock_stacks = html;
 	analysis_read(&analysis, file);
 	made.seconds = analysis_seconds(&analysis, file);
