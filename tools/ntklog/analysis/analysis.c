@@ -22,7 +22,7 @@
 #define HOOK_IDS	0x10000
 
 /* Return the time of the earliest event in the first buffers of all CPUs; session clock. */
-static uint64_t earliest_time_in_buffers(struct etl_reader reader)
+static uint64_t find_earliest_buffer_time(struct etl_reader reader)
 {
 	struct etl_place *first = calloc(UINT16_MAX + 1, sizeof(*first));
 	struct etl_cursor cursor = { 0 };
@@ -62,7 +62,7 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 	const struct selection *selection = analysis->selection;
 
 	analysis->origin_time = file->overwritten ?
-					earliest_time_in_buffers(*etl_const_reader(file)) :
+					find_earliest_buffer_time(*etl_const_reader(file)) :
 					file->start_clock;
 	if (selection && selection->has_begin && selection->begin_seconds > 0 &&
 	    etl_seconds(file, analysis->origin_time) < selection->begin_seconds)
@@ -142,7 +142,7 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 		return;
 	if (is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_update_state(&analysis->coverage, event);
-	if (analysis->history.is_finished)
+	if (analysis->rates_history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
 	if (!is_known)
@@ -150,7 +150,7 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_change(&analysis->coverage, event);
 	else if (!window_can_skip_event(event->hook_id))
-		rates_history_add(&analysis->history, event);
+		rates_history_add(&analysis->rates_history, event);
 }
 
 /* Whether a time of the session clock is after the selected time. */
@@ -251,26 +251,27 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	const struct etl_event *event;
 	const struct stack *stack;
 	struct etl_merge *merge;
-	struct stacks *stacks;
+	struct stack_matcher *matcher;
 
 	analysis->has_groups = etl_group_mask(file, &analysis->groups);
 	analysis->coverage.state = (struct coverage_state) { 0 };
 	prepare_sums(&analysis->spinlocks, &analysis->resources, file);
 	if (analysis->is_split) {
-		analysis->splits = splits_open(analysis->names, analysis->charge_attribute);
-		analysis->stacks.has_attribute = analysis->splits;
+		analysis->split_sums = split_sums_open(analysis->names, analysis->charge_attribute);
+		analysis->stacks.has_attribute = analysis->split_sums;
 	}
-	if (analysis->splits)
-		prepare_sums(&analysis->splits->spinlocks, &analysis->splits->resources, file);
+	if (analysis->split_sums)
+		prepare_sums(&analysis->split_sums->spinlocks, &analysis->split_sums->resources,
+			     file);
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
-	stacks = merge ? stacks_open(file, merge) : NULL;
-	if (!stacks) {
+	matcher = merge ? stack_matcher_open(file, merge) : NULL;
+	if (!matcher) {
 		analysis->stacks.no_memory = true;
 		goto close;
 	}
 	/* Of all events it is counted whether they have a stack. */
-	if (!stacks_has_any(stacks))
+	if (!stack_matcher_has_stacks(matcher))
 		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
 		charge_sums_open(&analysis->charge_sums, analysis->names,
@@ -282,16 +283,16 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	else if (analysis->stacks.by_lock)
 		analysis->charge_sums.stacks = &analysis->stacks;
 	/* The thread would add to these stacks while this one does. Both would look up labels. */
-	if (analysis->charge_sums.charger && !analysis->charge_sums.stacks && !analysis->splits)
+	if (analysis->charge_sums.charger && !analysis->charge_sums.stacks && !analysis->split_sums)
 		charging_thread_start(&analysis->charge_sums);
-	while ((event = stacks_next(stacks, &stack)))
+	while ((event = stack_matcher_next(matcher, &stack)))
 		analysis_add(analysis, file, event, stack);
 	analysis->has_later_events |= is_later(analysis->selection, file,
 					       etl_merge_latest_skipped(merge));
 	charging_thread_join(&analysis->charge_sums);
-	analysis->stacks.counts = *stacks_counts(stacks);
-	analysis->stacks.has_any = stacks_has_any(stacks);
-	stacks_close(stacks);
+	analysis->stacks.counts = *stack_matcher_counts(matcher);
+	analysis->stacks.has_any = stack_matcher_has_stacks(matcher);
+	stack_matcher_close(matcher);
 	open_holds_finish(&analysis->open_holds, file, &analysis->charge_sums);
 	charge_sums_flush(&analysis->charge_sums);
 	charge_sums_finish(&analysis->charge_sums);
@@ -303,7 +304,7 @@ close:
 static void read_again(struct analysis *analysis, struct etl_file *file,
 		       const struct etl_file *before)
 {
-	struct rates_history history = analysis->history;
+	struct rates_history history = analysis->rates_history;
 	const struct selection *selection = analysis->selection;
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
@@ -316,10 +317,10 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 
 	/* Reset the counts of damage, because the second pass counts the same damage again. */
 	*file = *before;
-	analysis->history = (struct rates_history) { 0 };
+	analysis->rates_history = (struct rates_history) { 0 };
 	analysis->coverage = (struct coverage) { 0 };
 	analysis_free(analysis);
-	analysis->history = history;
+	analysis->rates_history = history;
 	analysis->coverage = coverage;
 	analysis->selection = selection;
 	analysis->names = names;
@@ -332,8 +333,8 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->stacks.by_lock = by_lock;
 	analysis->stacks.has_attribute = has_attribute;
 	analysis->resources.by_caller = by_caller;
-	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
-	analysis->resources.rates = history.stretches[0].rates.resource;
+	analysis->spinlocks.rates = history.intervals[0].rates.spinlock;
+	analysis->resources.rates = history.intervals[0].rates.resource;
 	find_origin(analysis, file);
 	read_events(analysis, file);
 }
@@ -371,10 +372,10 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	start = (struct rates) { analysis->spinlocks.rates, analysis->resources.rates };
 	find_origin(analysis, file);
 	read_events(analysis, file);
-	rates_history_finish(&analysis->history);
-	if (analysis->history.stretch_count && !etl_reader(file)->input &&
-	    (analysis->history.stretch_count > 1 ||
-	     memcmp(&analysis->history.stretches[0].rates, &start, sizeof(start))))
+	rates_history_finish(&analysis->rates_history);
+	if (analysis->rates_history.interval_count && !etl_reader(file)->input &&
+	    (analysis->rates_history.interval_count > 1 ||
+	     memcmp(&analysis->rates_history.intervals[0].rates, &start, sizeof(start))))
 		read_again(analysis, file, &before);
 	coverage_find_cpus_with_all_buffers(&analysis->coverage, file);
 	coverage_finish(&analysis->coverage, first_wanted_time(analysis, file),
@@ -383,14 +384,14 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 }
 
 /**
- * analysis_seconds() - get the length of the time that was summed up
+ * analysis_length_s() - get the length of the time that was summed up
  * @analysis: finished analysis of a file
  * @file: the file
  *
  * Return: seconds from the begin of the time lines to the last event, or to the end of the selected
  * time. If buffers were overwritten, seconds of the CPU that is covered longest.
  */
-double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
+double analysis_length_s(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 	double begin = etl_seconds(file, analysis->origin_time), end;
@@ -430,20 +431,20 @@ void analysis_finish(struct analysis *analysis)
 	struct rates highest = { analysis->spinlocks.rates, analysis->resources.rates };
 
 	charge_sums_flush(&analysis->charge_sums);
-	if (!analysis->history.is_finished)
-		rates_history_finish(&analysis->history);
-	analysis->rates_changed = analysis->history.stretch_count > 1 ||
-				  analysis->history.has_unknown_change;
-	rates_find_highest(&analysis->history, &highest);
+	if (!analysis->rates_history.is_finished)
+		rates_history_finish(&analysis->rates_history);
+	analysis->rates_changed = analysis->rates_history.interval_count > 1 ||
+				  analysis->rates_history.has_unknown_change;
+	rates_find_highest(&analysis->rates_history, &highest);
 	analysis->spinlocks.highest_rates = highest.spinlock;
 	analysis->resources.highest_rates = highest.resource;
 	spinlock_stats_finish(&analysis->spinlocks);
-	if (analysis->splits)
-		spinlock_stats_finish(&analysis->splits->spinlocks);
-	timelines_cover(&analysis->spinlocks.timelines, ticks);
-	timelines_cover(&analysis->resources.timelines, ticks);
-	timelines_cover(&analysis->switches.timelines, ticks);
-	timelines_cover(&analysis->charge_sums.timelines, ticks);
+	if (analysis->split_sums)
+		spinlock_stats_finish(&analysis->split_sums->spinlocks);
+	timelines_cover_time(&analysis->spinlocks.timelines, ticks);
+	timelines_cover_time(&analysis->resources.timelines, ticks);
+	timelines_cover_time(&analysis->switches.timelines, ticks);
+	timelines_cover_time(&analysis->charge_sums.timelines, ticks);
 }
 
 /**
@@ -459,9 +460,9 @@ void analysis_free(struct analysis *analysis)
 	stack_stats_free(&analysis->stacks);
 	stack_stats_free(&analysis->lock_stacks);
 	coverage_free(&analysis->coverage);
-	rates_history_free(&analysis->history);
+	rates_history_free(&analysis->rates_history);
 	charge_sums_free(&analysis->charge_sums);
-	splits_free(analysis->splits);
+	split_sums_free(analysis->split_sums);
 	open_holds_free(&analysis->open_holds);
 	free(analysis->unknown_counts);
 	free(analysis->kept_callers);

@@ -26,16 +26,16 @@ static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
-	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
-		&rates_at(&analysis->history, event->time_stamp)->spinlock :
+	return analysis->rates_history.is_finished && analysis->rates_history.interval_count > 1 ?
+		&rates_at(&analysis->rates_history, event->time_stamp)->spinlock :
 		&analysis->spinlocks.rates;
 }
 
 static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
-	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
-		&rates_at(&analysis->history, event->time_stamp)->resource :
+	return analysis->rates_history.is_finished && analysis->rates_history.interval_count > 1 ?
+		&rates_at(&analysis->rates_history, event->time_stamp)->resource :
 		&analysis->resources.rates;
 }
 
@@ -79,18 +79,18 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
 	struct record_origin origin = origin_of(analysis, event);
 	uint64_t class, weight;
-	struct splits *splits = analysis->splits;
+	struct split_sums *split_sums = analysis->split_sums;
 	struct hold_with_stacks result;
 	bool is_wanted, has_hold;
 	uint32_t groups;
 	uint8_t rule;
 	int64_t hold;
 
-	rule = spinlock_rule(rates, record);
-	weight = spinlock_weight(rates, record);
+	rule = find_spinlock_rule(rates, record);
+	weight = compute_spinlock_weight(rates, record);
 	class = lock_key_of(analysis, record->lock, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
-	if (analysis->charge_sums.charger || splits)
+	if (analysis->charge_sums.charger || split_sums)
 		convert_spinlock_to_hold(&result, source, record, rule);
 	if (analysis->charge_sums.charger) {
 		result.hold.class = class;
@@ -100,29 +100,29 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 	if (!is_wanted)
 		return;
 	record->lock = class;
-	groups = spinlock_groups(UINT64_C(1) << record->mode,
-				 has_groups(analysis, SPINLOCK_LINUX_GROUPS));
+	groups = find_spinlock_groups(UINT64_C(1) << record->mode,
+				      has_groups(analysis, SPINLOCK_LINUX_GROUPS));
 	origin.observation = observation_state_of(analysis, groups, event);
 	spinlock_stats_add(&analysis->spinlocks, record, rates, &origin);
 	has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	hold = record->release_time - record->acquire_time;
 	add_stack(analysis, source->stack, &(struct stack_record) {
 		.weight = weight,
-		.is_sample = rates->acquire_rate > 1,
-		.waits_are_sample = rates->contention_rate > 1,
+		.is_sampled = rates->acquire_rate > 1,
+		.waits_are_sampled = rates->contention_rate > 1,
 		.has_waited = record->spin_count,
 		.wait = record->wait_time,
 		.is_wait_only = !has_hold,
 		.has_hold = has_hold,
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
-		.attribute_number = splits ? splits_find(splits, 0, &result.hold) :
+		.attribute_number = split_sums ? split_sums_find(split_sums, 0, &result.hold) :
 								    record->thread_id,
 		.caller = record->caller,
 	});
-	if (splits) {
-		record->lock = splits_find(splits, class, &result.hold);
-		spinlock_stats_add(&splits->spinlocks, record, rates, &origin);
+	if (split_sums) {
+		record->lock = split_sums_find(split_sums, class, &result.hold);
+		spinlock_stats_add(&split_sums->spinlocks, record, rates, &origin);
 	}
 }
 
@@ -133,7 +133,7 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
 	struct record_origin origin = origin_of(analysis, event);
 	uint64_t class, weight = 0;
-	struct splits *splits = analysis->splits;
+	struct split_sums *split_sums = analysis->split_sums;
 	struct hold_with_stacks result;
 	bool is_wanted;
 
@@ -142,7 +142,7 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 		open_holds_drop_entry(&analysis->open_holds, record->resource, record->thread_id);
 	class = lock_key_of(analysis, record->resource, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->resource, event);
-	if (analysis->charge_sums.charger || splits)
+	if (analysis->charge_sums.charger || split_sums)
 		convert_resource_to_hold(&result, source, record);
 	record->resource = class;
 	if (is_wanted) {
@@ -159,38 +159,39 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 		return;
 	add_stack(analysis, source->stack, &(struct stack_record) {
 		.weight = weight,
-		.is_sample = rates->release_rate > 1,
-		.waits_are_sample = rates->contention_rate > 1,
+		.is_sampled = rates->release_rate > 1,
+		.waits_are_sampled = rates->contention_rate > 1,
 		.has_waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
 		.wait = record->wait_time,
 		.has_hold = record->hold_time,
 		.hold = record->hold_time,
 		.class = class,
 		.is_sleeping_lock = true,
-		.attribute_number = splits ? splits_find(splits, 0, &result.hold) :
+		.attribute_number = split_sums ? split_sums_find(split_sums, 0, &result.hold) :
 								    record->thread_id,
 		.caller = record->caller,
 	});
-	if (splits) {
-		record->resource = splits_find(splits, class, &result.hold);
-		resource_stats_add(&splits->resources, record, rates, &origin);
+	if (split_sums) {
+		record->resource = split_sums_find(split_sums, class, &result.hold);
+		resource_stats_add(&split_sums->resources, record, rates, &origin);
 	}
 }
 
 /* Add a context switch to the sums of each thread on each CPU. */
-static void add_split_switch(struct splits *splits, const struct etl_event *event,
+static void add_split_switch(struct split_sums *split_sums, const struct etl_event *event,
 			     const struct contextswap_record *contextswap, uint64_t origin)
 {
 	const struct charge_hold hold = { .cpu = event->processor };
 	struct contextswap_record record = *contextswap;
 
-	if (splits->labels.attribute != CHARGE_BY_CPU)
+	if (split_sums->labels.attribute != CHARGE_BY_CPU)
 		return;
 	if (record.old_thread_id)
-		record.old_thread_id = splits_find(splits, record.old_thread_id, &hold);
+		record.old_thread_id = split_sums_find(split_sums, record.old_thread_id, &hold);
 	if (record.new_thread_id)
-		record.new_thread_id = splits_find(splits, record.new_thread_id, &hold);
-	switch_stats_add(&splits->switches, &record, event->processor, event->time_stamp, origin);
+		record.new_thread_id = split_sums_find(split_sums, record.new_thread_id, &hold);
+	switch_stats_add(&split_sums->switches, &record, event->processor, event->time_stamp,
+			 origin);
 }
 
 static void add_contextswap(struct analysis *analysis, const struct record_source *source,
@@ -201,8 +202,8 @@ static void add_contextswap(struct analysis *analysis, const struct record_sourc
 	if (source->is_selected)
 		switch_stats_add(&analysis->switches, record, event->processor,
 				 event->time_stamp, analysis->origin_time);
-	if (source->is_selected && analysis->splits)
-		add_split_switch(analysis->splits, event, record, analysis->origin_time);
+	if (source->is_selected && analysis->split_sums)
+		add_split_switch(analysis->split_sums, event, record, analysis->origin_time);
 	if (analysis->charge_sums.charger)
 		charge_add_contextswap(&analysis->charge_sums, source, record);
 }

@@ -28,8 +28,8 @@
  * @has_lock_stacks: set by the caller, with @charges_waits: analysis_read() makes @lock_stacks
  * @charge_attribute: set by the caller: attribute by which waiters and holders are told apart
  * @is_split: set by the caller: @charge_attribute splits other sums, too: analysis_read() makes
- *	@splits
- * @splits: sums by @charge_attribute; NULL: not @is_split
+ *	@split_sums
+ * @split_sums: sums by @charge_attribute; NULL: not @is_split
  * @open_holds: locks that were held at the end, or at the last snapshot
  * @groups: event groups that were enabled, if @has_groups
  * @origin_time: begin of the time lines, session clock: the start of the session, the first event
@@ -59,10 +59,10 @@ struct analysis {
 	enum charge_attribute charge_attribute;
 	bool charges_waits;
 	bool is_split;
-	struct splits *splits;
+	struct split_sums *split_sums;
 	struct open_holds open_holds;
 	struct coverage coverage;
-	struct rates_history history;
+	struct rates_history rates_history;
 	bool has_groups;
 	struct perfinfo_groupmask groups;
 	uint64_t origin_time;

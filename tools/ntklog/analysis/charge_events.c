@@ -81,7 +81,7 @@ void convert_spinlock_to_hold(struct hold_with_stacks *dest, const struct record
 		.in_interrupt = record->isr,
 		.cpu = source->event->processor,
 		.irql = record->irql,
-		.was_interrupted = record->interrupts,
+		.was_interrupted = record->interrupt_count,
 	};
 	set_hold_times(&dest->hold, source, record->release_time, has_hold && held > 0 ? held : 0,
 		       record->spin_count ? record->wait_time : 0);
@@ -110,10 +110,12 @@ void convert_resource_to_hold(struct hold_with_stacks *dest, const struct record
 	};
 	if (record->has_off_cpu_times) {
 		hold->has_off_cpu_times = true;
-		hold->ready_ticks = cycles_to_ticks(source->file, record->hold_ready);
-		hold->blocked_ticks = cycles_to_ticks(source->file, record->hold_blocked);
-		hold->ready_ticks_at_end = cycles_to_ticks(source->file, record->wait_last_ready);
-		hold->wait_blocked_ticks = cycles_to_ticks(source->file, record->wait_blocked);
+		hold->ready_ticks = cycles_to_ticks(source->file, record->hold_ready_cycles);
+		hold->blocked_ticks = cycles_to_ticks(source->file, record->hold_blocked_cycles);
+		hold->ready_ticks_at_end = cycles_to_ticks(source->file,
+							   record->wait_last_ready_cycles);
+		hold->wait_blocked_ticks = cycles_to_ticks(source->file,
+							   record->wait_blocked_cycles);
 	}
 	if (record->block_stack) {
 		hold->block_frames = memcpy(dest->block_frames, record->block_stack->frames,

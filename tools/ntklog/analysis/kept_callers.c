@@ -67,10 +67,10 @@ void kept_callers_complete_record(const struct kept_caller *callers, const struc
 		return;
 	record->caller = kept->caller_event.caller;
 	record->has_off_cpu_times = kept->has_off_cpu_times;
-	record->hold_ready = kept->caller_event.hold_ready;
-	record->hold_blocked = kept->caller_event.hold_blocked;
-	record->wait_last_ready = kept->caller_event.wait_last_ready;
-	record->wait_blocked = kept->caller_event.wait_blocked;
+	record->hold_ready_cycles = kept->caller_event.hold_ready;
+	record->hold_blocked_cycles = kept->caller_event.hold_blocked;
+	record->wait_last_ready_cycles = kept->caller_event.wait_last_ready;
+	record->wait_blocked_cycles = kept->caller_event.wait_blocked;
 	if (kept->block_stack.blocked && kept->block_stack.lock == record->resource)
 		record->block_stack = &kept->block_stack;
 }

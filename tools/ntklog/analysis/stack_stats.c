@@ -18,10 +18,10 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	double variance = weight_variance(record->weight);
 
 	sum->record_count++;
-	sum->acquisitions += record->weight;
+	sum->acquisition_count += record->weight;
 	sum->variance += variance;
-	sum->is_sample |= record->is_sample;
-	sum->waits_are_sample |= record->waits_are_sample;
+	sum->is_sampled |= record->is_sampled;
+	sum->waits_are_sampled |= record->waits_are_sampled;
 	if (record->has_waited) {
 		sum->waited_count += record->weight;
 		sum->wait_sum += (double)record->wait * (double)record->weight;

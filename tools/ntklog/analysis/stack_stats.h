@@ -17,10 +17,10 @@
 
 /*
  * Sums of the records with one stack: estimates, times in cycles.
- * @is_sample: @record_count is not all acquisitions, because a sample rate is above 1
+ * @is_sampled: @record_count is not all acquisitions, because a sample rate is above 1
  * @greatest_wait_variance, @greatest_hold_variance: greatest part of a single record in the
  *	variance
- * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
+ * @waits_are_sampled: not all acquisitions that waited have a record, because their rate is above 1
  * @wait_only_count: number of records that have a wait and no hold, as in mode waits: those of the
  *	other acquisitions are missing
  * @known_hold_count: estimated number of acquisitions whose hold is known
@@ -29,15 +29,15 @@
  */
 struct stack_sum {
 	uint64_t record_count;
-	uint64_t acquisitions;
+	uint64_t acquisition_count;
 	double variance;
-	bool is_sample;
+	bool is_sampled;
 	uint64_t waited_count;
 	double wait_sum;
 	double wait_variance;
 	double greatest_wait_variance;
 	double waited_variance;
-	bool waits_are_sample;
+	bool waits_are_sampled;
 	uint64_t wait_max;
 	uint64_t wait_only_count;
 	uint64_t known_hold_count;
@@ -50,7 +50,7 @@ struct stack_sum {
 
 /*
  * Values of a record of a spin lock or a resource; times in cycles.
- * @is_sample: not all acquisitions have a record, because a sample rate is above 1
+ * @is_sampled: not all acquisitions have a record, because a sample rate is above 1
  * @is_wait_only: the record has a wait and no hold
  * @class: key of the lock's class; used only if stacks are told apart by lock
  * @attribute_number: the task, or the number of the value of the attribute of --by; used only if
@@ -60,8 +60,8 @@ struct stack_sum {
  */
 struct stack_record {
 	uint64_t weight;
-	bool is_sample;
-	bool waits_are_sample;
+	bool is_sampled;
+	bool waits_are_sampled;
 	bool has_waited;
 	uint64_t wait;
 	bool is_wait_only;
@@ -101,7 +101,7 @@ struct stack_stats {
 	struct stack_entry *stacks;
 	size_t address_count;
 	struct stack_sum others;
-	struct stacks_counts counts;
+	struct stack_counts counts;
 	bool has_any;
 	bool no_memory;
 };

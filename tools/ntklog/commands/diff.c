@@ -145,7 +145,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 		table_refuse_ambiguous_lock(options->table.lock, file->path);
 		status = NTKLOG_FAILED;
 	} else if (is_open) {
-		file_sums.seconds = analysis_seconds(&analysis, file);
+		file_sums.seconds = analysis_length_s(&analysis, file);
 		file_sums.has_holds = !analysis.spinlocks.total.wait_only_count;
 		file_sums.has_linux_spinlocks = has_linux_spinlocks(&analysis);
 		file_sums.linux_mode = analysis.spinlocks.rates.linux_mode;

@@ -36,7 +36,7 @@ struct dump_context {
 	const struct dump *dump;
 	struct etl_file *file;
 	struct dump_writer *writer;
-	struct stacks *stacks;
+	struct stack_matcher *stacks;
 };
 
 static int dump_event(const struct dump_context *dumping, const struct etl_event *event,
@@ -62,7 +62,7 @@ static void flush_writer(void *argument)
 	const struct etl_event *event;
 	const struct stack *stack;
 
-	while (dumping->stacks && (event = stacks_next_pending(dumping->stacks, &stack)))
+	while (dumping->stacks && (event = stack_matcher_next_pending(dumping->stacks, &stack)))
 		dump_event(dumping, event, stack);
 	dump_writer_flush(dumping->writer);
 }
@@ -78,7 +78,7 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 
 	/* A row of CSV has no column for a stack. Events that are stacks are rows as all others. */
 	if (merge && dump->output.format != DUMP_CSV) {
-		dumping.stacks = stacks_open(file, merge);
+		dumping.stacks = stack_matcher_open(file, merge);
 		if (!dumping.stacks) {
 			message("%s: no memory for its stacks", file->path);
 			err = -1;
@@ -86,14 +86,14 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 	}
 	etl_on_wait(file, flush_writer, &dumping);
 	while (merge && !err) {
-		event = dumping.stacks ? stacks_next(dumping.stacks, &stack) :
+		event = dumping.stacks ? stack_matcher_next(dumping.stacks, &stack) :
 					 etl_merge_next(merge);
 		if (!event || dump_event(&dumping, event, stack))
 			break;
 	}
 	etl_on_wait(file, NULL, NULL);
-	stacks_report_missing(dumping.stacks, file);
-	stacks_close(dumping.stacks);
+	stack_matcher_report_missing(dumping.stacks, file);
+	stack_matcher_close(dumping.stacks);
 	etl_merge_close(merge);
 	return err;
 }

@@ -80,7 +80,7 @@ static void take_event(void *argument, const struct etl_event *event)
 	struct analysis *analysis = &exporter->live_sums.analysis;
 	struct rates rates = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	if (!hook_is_rates_start(event->hook_id) || !rates_read_rundown(&rates, event))
+	if (!hook_is_rates_start(event->hook_id) || !rates_add_rundown(&rates, event))
 		return;
 	if (analysis->event_count) {
 		add_sums(exporter);

@@ -30,8 +30,8 @@ static int take_event(void *argument, const struct etl_event *event)
 		sums->before_event(sums->argument, event);
 	if (!sums->stacks)
 		return analysis_add(&sums->analysis, sums->file, event, NULL);
-	stacks_add(sums->stacks, event);
-	while (!err && (event = stacks_next_pending(sums->stacks, &stack)))
+	stack_matcher_add(sums->stacks, event);
+	while (!err && (event = stack_matcher_next_pending(sums->stacks, &stack)))
 		err = analysis_add(&sums->analysis, sums->file, event, stack);
 	return err;
 }
@@ -100,7 +100,7 @@ int live_sums_take_rates(struct live_sums *sums)
 	if (parameter_group_get(parameter_group_find("spinlock"), values))
 		return -1;
 	*spinlock = (struct spinlock_rates) {
-		.known = 1,
+		.is_known = 1,
 		.spin_threshold = values[0],
 		.acquire_rate = values[1],
 		.contention_rate = values[2],
@@ -111,7 +111,7 @@ int live_sums_take_rates(struct live_sums *sums)
 	if (parameter_group_get(parameter_group_find("resource"), values))
 		return -1;
 	*resource = (struct resource_rates) {
-		.known = 1,
+		.is_known = 1,
 		.release_rate = values[0],
 		.contention_rate = values[1],
 		.timeout_rate = values[2],
@@ -169,7 +169,7 @@ int live_sums_follow(struct live_sums *sums)
 		message("session %d: %s", recording->session, sums->file->error);
 	free(header);
 	if (!err && sums->records_stacks) {
-		sums->stacks = stacks_open_session(sums->file);
+		sums->stacks = stack_matcher_open_session(sums->file);
 		err = sums->stacks ? 0 : -1;
 		if (err)
 			message("no memory for stacks");
@@ -276,7 +276,7 @@ void live_sums_stop(struct live_sums *sums)
 	analysis_free(&sums->analysis);
 	event_order_free(&sums->order);
 	sums->order = (struct event_order) { 0 };
-	stacks_close(sums->stacks);
+	stack_matcher_close(sums->stacks);
 	sums->stacks = NULL;
 	if (sums->file)
 		etl_close(sums->file);

@@ -27,7 +27,7 @@ struct live_sums {
 	struct etl_file *file;
 	struct event_order order;
 	bool records_stacks;
-	struct stacks *stacks;
+	struct stack_matcher *stacks;
 	struct analysis analysis;
 	struct symbols symbols;
 	struct identities identities;

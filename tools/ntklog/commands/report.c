@@ -241,7 +241,7 @@ static int report_file(struct report_options *options)
 		};
 
 		analysis_read(&analysis, file);
-		report.seconds = analysis_seconds(&analysis, file);
+		report.seconds = analysis_length_s(&analysis, file);
 		table_report_newer(&analysis.newer_events, file->path);
 		if (options->table.lock && !analysis.wanted_lock.event_count && !options->result) {
 			message("%s: no %sevent is of a lock \"%s\"; %s", file->path,

@@ -28,7 +28,7 @@ struct class_sums {
 	const struct spinlock_sum *spinlock;
 	const struct resource_sum *resource;
 	double wait;
-	double acquisitions;
+	double acquisition_count;
 	struct lock_series *series;
 };
 
@@ -67,7 +67,8 @@ static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t
 		.spinlock = spinlock,
 		.wait = spinlock->wait.sum,
 		/* Records of waits alone do not tell the number of acquisitions. */
-		.acquisitions = spinlock->wait_only_count ? 0 : (double)spinlock->acquisitions,
+		.acquisition_count =
+			spinlock->wait_only_count ? 0 : (double)spinlock->acquisition_count,
 	};
 	snprintf(sum->class, sizeof(sum->class), "%s", class);
 	sums->counted_class++;
@@ -90,7 +91,7 @@ static void add_resource(struct interval_sums *sums, const char *class,
 			.is_sleeping_lock = true,
 			.resource = resource,
 			.wait = resource->wait.sum,
-			.acquisitions = (double)resource->release_count,
+			.acquisition_count = (double)resource->release_count,
 		};
 		snprintf(sum->class, sizeof(sum->class), "%s", class);
 		sums->counted_class++;
@@ -104,7 +105,7 @@ static bool list_classes(struct interval_sums *sums, const struct analysis *anal
 	size_t most = HASH_COUNT(spinlocks->locks) + 1 +
 		      RESOURCE_ACCESSES * (HASH_COUNT(resources->resources) + RESOURCE_KINDS);
 	const struct resource_entry *resource;
-	const struct spinlock_lock *lock;
+	const struct spinlock_entry *lock;
 	char class[NAME_SIZE];
 	unsigned int kind;
 
@@ -131,8 +132,8 @@ static int compare_classes(const void *left, const void *right)
 
 	if (a->wait != b->wait)
 		return a->wait < b->wait ? 1 : -1;
-	if (a->acquisitions != b->acquisitions)
-		return a->acquisitions < b->acquisitions ? 1 : -1;
+	if (a->acquisition_count != b->acquisition_count)
+		return a->acquisition_count < b->acquisition_count ? 1 : -1;
 	return strcmp(a->class, b->class);
 }
 
@@ -161,13 +162,13 @@ static struct lock_series *series_of(struct lock_metrics *metrics, const struct 
 static void add_sums(struct lock_series *series, const struct class_sums *sum,
 		     double cycle_seconds)
 {
-	series->acquisitions += sum->acquisitions;
+	series->acquisition_count += sum->acquisition_count;
 	if (sum->spinlock) {
-		series->contended_acquisitions += (double)sum->spinlock->contended_count;
+		series->contended_count += (double)sum->spinlock->contended_count;
 		time_buckets_add(&series->wait, &sum->spinlock->wait, cycle_seconds);
 		time_buckets_add(&series->hold, &sum->spinlock->hold, cycle_seconds);
 	} else {
-		series->contended_acquisitions += (double)sum->resource->waited_count;
+		series->contended_count += (double)sum->resource->waited_count;
 		time_buckets_add(&series->wait, &sum->resource->wait, cycle_seconds);
 		time_buckets_add(&series->hold, &sum->resource->hold, cycle_seconds);
 	}

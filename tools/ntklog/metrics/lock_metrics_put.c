@@ -72,12 +72,12 @@ static void put_times(const struct lock_metrics *metrics, struct exposition *exp
 
 static double acquisitions_of(const struct lock_series *series)
 {
-	return series->acquisitions;
+	return series->acquisition_count;
 }
 
 static double contended_of(const struct lock_series *series)
 {
-	return series->contended_acquisitions;
+	return series->contended_count;
 }
 
 static const struct time_buckets *wait_of(const struct lock_series *series)

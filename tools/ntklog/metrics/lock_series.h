@@ -26,8 +26,8 @@ struct lock_series {
 	char *key;
 	const char *kind;
 	const char *class;
-	double acquisitions;
-	double contended_acquisitions;
+	double acquisition_count;
+	double contended_count;
 	struct time_buckets wait;
 	struct time_buckets hold;
 	UT_hash_handle hh;

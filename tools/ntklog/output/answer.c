@@ -290,7 +290,7 @@ static void add_verdicts(struct answer *answer)
 				100 * answer_share(cpu_shortage, total->wait_ticks));
 	if (stopped > STOPPED_MIN)
 		answer_add_line(answer, "=> %.0f%% of spinning: locks free for over 1ms%s",
-				100 * stopped, rates_steal_ns(&analysis->history) ?
+				100 * stopped, rates_steal_ns(&analysis->rates_history) ?
 				": the host stopped virtual CPUs." :
 				", as when a host stops virtual CPUs.");
 }
@@ -299,7 +299,7 @@ static void add_steal_time(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	const struct selection *selection = report->analysis->selection;
-	double steal_ns = (double)rates_steal_ns(&report->analysis->history);
+	double steal_ns = (double)rates_steal_ns(&report->analysis->rates_history);
 	double share = steal_ns / (report->seconds * 1e9 * report->file->processors);
 	const union cell cell = { .number = steal_ns };
 	char time[32];

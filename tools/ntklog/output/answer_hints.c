@@ -65,10 +65,10 @@ void answer_add_hints(struct answer *answer)
 				    sums->sleeping_lock_total.part_ticks[CHARGE_UNKNOWN];
 	bool has_stacks = analysis->stacks.has_any || sums->has_block_stacks;
 
-	if (rates_dropped_blockers(&analysis->history))
+	if (rates_dropped_blockers(&analysis->rates_history))
 		answer_add_line(answer,
 				"Not recorded: %" PRIu64 " holders of what is free or unknown.",
-				rates_dropped_blockers(&analysis->history));
+				rates_dropped_blockers(&analysis->rates_history));
 	if (answer_share(unknown_spinning, total->wait_ticks -
 			 sums->sleeping_lock_total.wait_ticks) >
 		    UNKNOWN_MIN ||

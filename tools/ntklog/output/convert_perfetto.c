@@ -267,7 +267,7 @@ static void put_spinlock(struct perfetto_conversion *records, const struct etl_e
 	uint8_t rule;
 
 	spinlock_record_read(&record, event);
-	rule = spinlock_rule(&records->perfetto.conversion->rates, &record);
+	rule = find_spinlock_rule(&records->perfetto.conversion->rates, &record);
 	slices.lock = record.lock;
 	slices.thread_id = record.thread_id;
 	slices.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);

@@ -219,7 +219,7 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 	const int64_t values[VALUES] = {
 		[VALUE_CONTENTIONS] = sum->waited_count,
 		[VALUE_DELAY] = llround(etl_cycles_ns(profile->file, sum->wait_sum)),
-		[VALUE_ACQUISITIONS] = sum->wait_only_count ? 0 : sum->acquisitions,
+		[VALUE_ACQUISITIONS] = sum->wait_only_count ? 0 : sum->acquisition_count,
 		[VALUE_HOLD] = llround(etl_cycles_ns(profile->file, sum->hold_sum)),
 		[VALUE_CHARGED] = llround(sum->charged_ticks * ns_per_tick),
 	};
@@ -315,7 +315,7 @@ static void add_head(struct profile *profile, const struct analysis *analysis)
 	mapping->filename = text_index(profile, "[kernel]");
 	mapping->has_functions = true;
 	message->time_nanos = start_ns(profile->file, analysis);
-	message->duration_nanos = llround(analysis_seconds(analysis, profile->file) * 1e9);
+	message->duration_nanos = llround(analysis_length_s(analysis, profile->file) * 1e9);
 	if (analysis->spinlocks.highest_rates.acquire_rate > 1 ||
 	    analysis->resources.highest_rates.release_rate > 1 ||
 	    analysis->spinlocks.highest_rates.contention_rate > 1 ||

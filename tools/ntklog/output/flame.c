@@ -121,7 +121,7 @@ bool flame_make(struct flame *root, const struct report *report,
 	const struct analysis *analysis = report->analysis;
 	const struct stack_stats *stats = lock ? &analysis->lock_stacks : &analysis->stacks;
 	const struct stack_entry *entry;
-	bool is_split = !lock && analysis->splits, is_complete = true;
+	bool is_split = !lock && analysis->split_sums, is_complete = true;
 	uint64_t number;
 
 	for (entry = stats->stacks; entry; entry = entry->hh.next) {
@@ -130,7 +130,8 @@ bool flame_make(struct flame *root, const struct report *report,
 			continue;
 		number = entry->key.attribute_number;
 		is_complete &= add_stack(root, report, entry, is_split ?
-					 report_label_text(report_split(report, number).label) :
+					 report_label_text(report_split_pair(report,
+									     number).label) :
 					 NULL, &entry->sum);
 	}
 	if (!lock)

@@ -30,7 +30,7 @@ static int compare_locks(const void *a, const void *b)
 
 static void add_spinlocks(const struct report *report, struct page_lock *locks, size_t *count)
 {
-	const struct spinlock_lock *from;
+	const struct spinlock_entry *from;
 
 	for (from = report->analysis->spinlocks.locks; from; from = from->hh.next) {
 		struct page_lock *lock = &locks[*count];
@@ -43,7 +43,7 @@ static void add_spinlocks(const struct report *report, struct page_lock *locks, 
 			.spinlock = from,
 			.timeline = from->timeline,
 			.wait_cycles = from->sum.wait.sum,
-			.acquisition_count = from->sum.acquisitions,
+			.acquisition_count = from->sum.acquisition_count,
 		};
 		names_format_address(report->names, from->address, lock->name, NAME_SIZE);
 		++*count;
@@ -77,7 +77,7 @@ static void add_resources(const struct report *report, struct page_lock *locks, 
 /* Test whether a table of locks has the class. */
 static bool lock_has_record(const struct analysis *analysis, const struct charged_class_key *key)
 {
-	const struct spinlock_lock *spinlock;
+	const struct spinlock_entry *spinlock;
 	const struct resource_entry *resource;
 	struct resource_key resource_key = { .address = key->class };
 
@@ -266,12 +266,12 @@ static json_t *depths_json(const struct page_lock *lock)
 	json_t *depths;
 	size_t i;
 
-	if (!sum || !sum->max_depth || !sum->acquisitions)
+	if (!sum || !sum->max_depth || !sum->acquisition_count)
 		return NULL;
 	depths = json_array();
 	for (i = 0; i < SPINLOCK_DEPTHS; i++)
 		json_array_append_new(depths, json_real((double)sum->depth_counts[i] /
-							(double)sum->acquisitions));
+							(double)sum->acquisition_count));
 	return depths;
 }
 

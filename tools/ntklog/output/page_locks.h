@@ -18,7 +18,7 @@
 struct page_lock {
 	struct charged_class_key key;
 	char name[NAME_SIZE + 16];
-	const struct spinlock_lock *spinlock;
+	const struct spinlock_entry *spinlock;
 	const struct resource_entry *resource;
 	const struct timeline *timeline;
 	uint64_t charged_ticks;

@@ -46,7 +46,7 @@ static size_t count_slots(const struct report *report, const struct picture *pic
 		ticks = (double)(analysis->last_time - analysis->origin_time);
 	for (i = 0; i < picture->row_count; i++)
 		for (slot = used; slot < TIMELINE_SLOTS; slot++)
-			if (picture->rows[i].timeline->slots[slot] > 0)
+			if (picture->rows[i].timeline->slot_sums[slot] > 0)
 				used = slot + 1;
 	slots = ceil(ticks / (double)picture->timelines->slot_ticks);
 	if (used && slots > (double)used)
@@ -61,7 +61,7 @@ static json_t *sums_json(const struct timeline *timeline, size_t used, double sc
 	size_t slot;
 
 	for (slot = 0; slot < used; slot++)
-		json_array_append_new(sums, json_real(timeline->slots[slot] * scale));
+		json_array_append_new(sums, json_real(timeline->slot_sums[slot] * scale));
 	return sums;
 }
 
@@ -70,7 +70,7 @@ static bool has_sums(const struct timeline *timeline)
 	size_t slot;
 
 	for (slot = 0; timeline && slot < TIMELINE_SLOTS; slot++)
-		if (timeline->slots[slot] > 0)
+		if (timeline->slot_sums[slot] > 0)
 			return true;
 	return false;
 }
@@ -108,8 +108,8 @@ static void append_picture(json_t *pictures, const struct report *report,
 
 static int compare_threads(const void *a, const void *b)
 {
-	const struct switch_thread *left = *(const struct switch_thread *const *)a;
-	const struct switch_thread *right = *(const struct switch_thread *const *)b;
+	const struct thread_stats *left = *(const struct thread_stats *const *)a;
+	const struct thread_stats *right = *(const struct thread_stats *const *)b;
 
 	if (left->run.sum != right->run.sum)
 		return left->run.sum < right->run.sum ? 1 : -1;
@@ -123,10 +123,10 @@ static void append_threads(json_t *pictures, const struct report *report)
 		.title = "When threads ran", .unit_text = "CPUs that the thread had",
 		.timelines = &stats->timelines, .ns = report_ticks_ns(report, 1),
 	};
-	const struct switch_thread **threads = calloc(HASH_COUNT(stats->threads) + 1,
+	const struct thread_stats **threads = calloc(HASH_COUNT(stats->threads) + 1,
 						       sizeof(*threads));
 	char labels[ROWS][NAME_SIZE + 16];
-	const struct switch_thread *thread;
+	const struct thread_stats *thread;
 	size_t count = 0, i;
 
 	for (thread = stats->threads; threads && thread; thread = thread->hh.next)

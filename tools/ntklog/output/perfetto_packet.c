@@ -281,7 +281,8 @@ static void put_counter(struct perfetto *perfetto, const struct perfetto_track *
 	for (i = 0; i <= TIMELINE_SLOTS; i++) {
 		Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 
-		value = i < TIMELINE_SLOTS ? track->wait_timeline->slots[i] / (double)slot_ns : 0;
+		value = i < TIMELINE_SLOTS ?
+			track->wait_timeline->slot_sums[i] / (double)slot_ns : 0;
 		if (i && value == before)
 			continue;
 		before = value;

@@ -90,7 +90,7 @@ void report_print_distributions(const struct report *report, FILE *stream)
 {
 	static const char *const modes[RESOURCE_ACCESSES] = { "exclusive", "shared" };
 	const struct resource_entry *entry;
-	const struct spinlock_lock *lock;
+	const struct spinlock_entry *lock;
 	size_t count = 0, i;
 	char what[64];
 

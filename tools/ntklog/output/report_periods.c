@@ -18,7 +18,7 @@ static double sum_of_slots(const struct timeline *line, size_t first, size_t cou
 	size_t i;
 
 	for (i = first; line && i < first + count && i < TIMELINE_SLOTS; i++)
-		sum += line->slots[i];
+		sum += line->slot_sums[i];
 	return sum;
 }
 

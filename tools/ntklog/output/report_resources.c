@@ -65,7 +65,7 @@ static const struct resource_rates *highest_rates(const struct report *report)
 
 static enum sampling release_sampling(const struct report *report)
 {
-	return sampling_of(highest_rates(report)->known, highest_rates(report)->release_rate);
+	return sampling_of(highest_rates(report)->is_known, highest_rates(report)->release_rate);
 }
 
 static double releases_cell(const struct report *report, const void *row)
@@ -98,18 +98,18 @@ static double waited_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
-	return highest_rates(report)->known ?
+	return highest_rates(report)->is_known ?
 		share_of((double)sum->waited_count, (double)sum->release_count) : NAN;
 }
 
 static double contention_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->waits_during_holds;
+	return (double)sum_of(row)->wait_during_hold_count;
 }
 
 static double excessive_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->excessive_waits;
+	return (double)sum_of(row)->excessive_wait_count;
 }
 
 static double mean_waiting_cell(const struct report *report, const void *row)
@@ -211,18 +211,18 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	struct resource_row row = {
 		.entry = entry, .kind = kind, .class = class, .is_others = is_others,
 	};
-	struct split split = { 0 };
+	struct split_pair split = { 0 };
 
-	if (!sum->record_count && !sum->excessive_waits)
+	if (!sum->record_count && !sum->excessive_wait_count)
 		return;
 	if (!is_others) {
-		split = report_split(report, entry->key.address);
+		split = report_split_pair(report, entry->key.address);
 		row.lock = split.key;
-		row.is_others = report->analysis->splits && !split.label;
+		row.is_others = report->analysis->split_sums && !split.label;
 	}
 	row.times.attribute_label = report_label_text(split.label);
 	set_time_figures(&row.times.wait, report, &sum->wait,
-			 sampling_of(rates->known, rates->contention_rate));
+			 sampling_of(rates->is_known, rates->contention_rate));
 	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling(report));
 	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
 }
@@ -247,7 +247,8 @@ void report_set_resource_kinds(struct report *report, uint32_t kinds)
 static void make_resources(struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
-	const struct resource_stats *stats = analysis->splits ? &analysis->splits->resources :
+	const struct resource_stats *stats =
+		analysis->split_sums ? &analysis->split_sums->resources :
 					     &analysis->resources;
 	const struct resource_entry *entry;
 	unsigned int class, kind;

@@ -72,21 +72,23 @@ char *report_code_text(const struct report *report, uint64_t address)
 }
 
 /**
- * report_split() - find the lock or the thread that a key of the sums stands for, and its label
+ * report_split_pair() - find the lock or the thread that a key of the sums stands for, and its
+ * label
  * @report: its analysis is set
  * @key: key of the sums that the tables are made of
  *
  * Return: the key and no label if --by splits nothing.
  */
-struct split report_split(const struct report *report, uint64_t key)
+struct split_pair report_split_pair(const struct report *report, uint64_t key)
 {
-	const struct splits *splits = report->analysis->splits;
+	const struct split_sums *split_sums = report->analysis->split_sums;
 
-	return splits ? *splits_at(splits, key) : (struct split) { .key = key };
+	return split_sums ? *split_sums_pair_at(split_sums,
+						key) : (struct split_pair) { .key = key };
 }
 
 /**
- * report_label_text() - get the text of a label of report_split()
+ * report_label_text() - get the text of a label of report_split_pair()
  * @label: the label, or NULL
  *
  * Return: the text.
@@ -110,14 +112,14 @@ double report_lock_count(const struct report *report, uint64_t key)
 
 /**
  * sampling_of() - tell how records were chosen
- * @known: the file says the rates
+ * @is_known: the file says the rates
  * @rate: one record of @rate was written
  *
  * Return: enum sampling.
  */
-enum sampling sampling_of(uint32_t known, uint32_t rate)
+enum sampling sampling_of(uint32_t is_known, uint32_t rate)
 {
-	if (!known)
+	if (!is_known)
 		return SAMPLING_UNKNOWN;
 	return rate > 1 ? SAMPLING_SOME : SAMPLING_ALL;
 }
@@ -287,17 +289,17 @@ double report_mean_waiting(const struct report *report, uint32_t groups,
 }
 
 /**
- * report_stretch_begin() - tell when a stretch of constant rates begins
+ * report_interval_begin() - tell when a stretch of constant rates begins
  * @report: its analysis is set
  * @i: number of the stretch
  *
  * Return: seconds since the session's start.
  */
-double report_stretch_begin(const struct report *report, size_t i)
+double report_interval_begin(const struct report *report, size_t i)
 {
-	const struct rates_stretch *stretch = &report->analysis->history.stretches[i];
+	const struct rates_interval *interval = &report->analysis->rates_history.intervals[i];
 
-	return stretch->from ? etl_seconds(report->file, stretch->from) : 0;
+	return interval->from ? etl_seconds(report->file, interval->from) : 0;
 }
 
 static bool is_kernel_address(const struct report *report, uint64_t address)
@@ -317,7 +319,7 @@ bool report_lacks_names(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
 	const struct resource_entry *resource;
-	const struct spinlock_lock *lock;
+	const struct spinlock_entry *lock;
 
 	if (!analysis->spinlocks.rates.has_rules || names_have_addresses(report->names))
 		return false;

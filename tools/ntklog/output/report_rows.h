@@ -116,10 +116,10 @@ double report_cycles_ns(const struct report *report, double cycles);
 double report_ticks_ns(const struct report *report, double ticks);
 char *report_symbol_text(const struct report *report, uint64_t address);
 char *report_code_text(const struct report *report, uint64_t address);
-struct split report_split(const struct report *report, uint64_t key);
+struct split_pair report_split_pair(const struct report *report, uint64_t key);
 const char *report_label_text(const struct charge_label *label);
 double report_lock_count(const struct report *report, uint64_t key);
-enum sampling sampling_of(uint32_t known, uint32_t rate);
+enum sampling sampling_of(uint32_t is_known, uint32_t rate);
 double relative_error_of(double variance, double sum, double number_variance,
 			 enum sampling sampling);
 void set_time_figures(struct time_figures *figures, const struct report *report,
@@ -130,6 +130,6 @@ double report_per_second(const struct report *report, uint32_t groups,
 			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all);
 double report_mean_waiting(const struct report *report, uint32_t groups,
 			   const struct cpu_sums *sums, const struct histogram *wait);
-double report_stretch_begin(const struct report *report, size_t i);
+double report_interval_begin(const struct report *report, size_t i);
 
 #endif /* _NTKLOG_REPORT_ROWS_H */

@@ -81,7 +81,7 @@ static const struct spinlock_rates *highest_rates(const struct report *report)
 
 static enum sampling acquire_sampling(const struct report *report)
 {
-	return sampling_of(highest_rates(report)->known, highest_rates(report)->acquire_rate);
+	return sampling_of(highest_rates(report)->is_known, highest_rates(report)->acquire_rate);
 }
 
 /* Records of waits alone do not tell the number of acquisitions. */
@@ -89,7 +89,7 @@ static double acquisitions_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return sum->wait_only_count ? NAN : (double)sum->acquisitions;
+	return sum->wait_only_count ? NAN : (double)sum->acquisition_count;
 }
 
 static bool is_mostly_in_step(const struct spinlock_sum *sum)
@@ -106,14 +106,15 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 	if (is_mostly_in_step(sum))
 		return INFINITY;
 	return sum->wait_only_count ? NAN :
-				      relative_error_of(variance, (double)sum->acquisitions,
+				      relative_error_of(variance, (double)sum->acquisition_count,
 							variance, acquire_sampling(report));
 }
 
 static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
 {
-	return spinlock_groups(sum->mode_mask, coverage_knows_group(&report->analysis->coverage,
-								SPINLOCK_LINUX_GROUPS));
+	return find_spinlock_groups(sum->mode_mask,
+				    coverage_knows_group(&report->analysis->coverage,
+							 SPINLOCK_LINUX_GROUPS));
 }
 
 static double per_second_cell(const struct report *report, const void *row)
@@ -122,7 +123,7 @@ static double per_second_cell(const struct report *report, const void *row)
 
 	return sum->wait_only_count ? NAN :
 		report_per_second(report, groups_of(report, sum), &sum->cpus, CPU_SUM_COUNT,
-				  (double)sum->acquisitions);
+				  (double)sum->acquisition_count);
 }
 
 /*
@@ -133,13 +134,13 @@ static double contended_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return highest_rates(report)->known && !sum->wait_only_count ?
-		share_of((double)sum->contended_count, (double)sum->acquisitions) : NAN;
+	return highest_rates(report)->is_known && !sum->wait_only_count ?
+		share_of((double)sum->contended_count, (double)sum->acquisition_count) : NAN;
 }
 
 static double spins_cell(const struct report *report, const void *row)
 {
-	return sum_of(row)->spins;
+	return sum_of(row)->spin_count;
 }
 
 static double mean_waiting_cell(const struct report *report, const void *row)
@@ -156,12 +157,12 @@ static double depth_cell(const struct report *report, const void *row)
 
 static double dpc_cell(const struct report *report, const void *row)
 {
-	return share_of((double)sum_of(row)->dpc_count, (double)sum_of(row)->acquisitions);
+	return share_of((double)sum_of(row)->dpc_count, (double)sum_of(row)->acquisition_count);
 }
 
 static double isr_cell(const struct report *report, const void *row)
 {
-	return share_of((double)sum_of(row)->isr_count, (double)sum_of(row)->acquisitions);
+	return share_of((double)sum_of(row)->isr_count, (double)sum_of(row)->acquisition_count);
 }
 
 static double interrupted_cell(const struct report *report, const void *row)
@@ -281,20 +282,20 @@ static bool add_row(struct report *report, enum report_table table,
 		    const struct spinlock_key *key, const struct spinlock_sum *sum)
 {
 	const struct spinlock_rates *rates = highest_rates(report);
-	struct split split = { 0 };
+	struct split_pair split = { 0 };
 	struct spinlock_row row = { .is_others = true, .sum = sum };
 
 	if (key) {
-		split = report_split(report, key->lock);
+		split = report_split_pair(report, key->lock);
 		row.lock = split.key;
 		row.caller = key->caller;
-		row.is_others = report->analysis->splits && !split.label;
+		row.is_others = report->analysis->split_sums && !split.label;
 	}
 	row.times.attribute_label = report_label_text(split.label);
 	if (!sum->record_count)
 		return true;
 	set_time_figures(&row.times.wait, report, &sum->wait,
-			 sampling_of(rates->known, rates->contention_rate));
+			 sampling_of(rates->is_known, rates->contention_rate));
 	if (sum->wait_only_count == sum->record_count)
 		set_unknown_time_figures(&row.times.hold);
 	else
@@ -308,13 +309,13 @@ static const struct spinlock_stats *stats_of(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
 
-	return analysis->splits ? &analysis->splits->spinlocks : &analysis->spinlocks;
+	return analysis->split_sums ? &analysis->split_sums->spinlocks : &analysis->spinlocks;
 }
 
 static void make_locks(struct report *report)
 {
 	const struct spinlock_stats *stats = stats_of(report);
-	const struct spinlock_lock *entry;
+	const struct spinlock_entry *entry;
 
 	for (entry = stats->locks; entry; entry = entry->hh.next) {
 		const struct spinlock_key key = { .lock = entry->address };

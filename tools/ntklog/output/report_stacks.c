@@ -54,15 +54,15 @@ static double sampled_cell(const struct report *report, const void *row)
 
 static double acquisitions_cell(const struct report *report, const void *row)
 {
-	return sum_of(row)->wait_only_count ? NAN : (double)sum_of(row)->acquisitions;
+	return sum_of(row)->wait_only_count ? NAN : (double)sum_of(row)->acquisition_count;
 }
 
-static enum sampling sampling_if(const struct report *report, bool is_sample)
+static enum sampling sampling_if(const struct report *report, bool is_sampled)
 {
-	bool known = report->analysis->spinlocks.rates.known ||
-		     report->analysis->resources.rates.known;
+	bool known = report->analysis->spinlocks.rates.is_known ||
+		     report->analysis->resources.rates.is_known;
 
-	return sampling_of(known, is_sample ? 2 : 1);
+	return sampling_of(known, is_sampled ? 2 : 1);
 }
 
 static double acquisitions_error_cell(const struct report *report, const void *row)
@@ -70,15 +70,15 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 	const struct stack_sum *sum = sum_of(row);
 
 	return sum->wait_only_count ? NAN :
-		relative_error_of(sum->variance, sum->acquisitions, sum->variance,
-				  sampling_if(report, sum->is_sample));
+		relative_error_of(sum->variance, sum->acquisition_count, sum->variance,
+				  sampling_if(report, sum->is_sampled));
 }
 
 static double contended_cell(const struct report *report, const void *row)
 {
 	const struct stack_sum *sum = sum_of(row);
 
-	return sum->wait_only_count ? NAN : share_of(sum->waited_count, sum->acquisitions);
+	return sum->wait_only_count ? NAN : share_of(sum->waited_count, sum->acquisition_count);
 }
 
 static const struct column columns[] = {
@@ -123,17 +123,17 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 {
 	struct stack_row row = { .entry = entry, .sum = sum };
 	struct time_figures *wait = &row.times.wait, *hold = &row.times.hold;
-	struct split split = { 0 };
+	struct split_pair split = { 0 };
 
 	if (!sum->record_count)
 		return;
 	if (entry)
-		split = report_split(report, entry->key.attribute_number);
+		split = report_split_pair(report, entry->key.attribute_number);
 	row.times.attribute_label = report_label_text(split.label);
 	wait->total = report_cycles_ns(report, sum->wait_sum);
 	wait->error = total_error(sum->wait_variance, sum->greatest_wait_variance, sum->wait_sum,
 				  sum->waited_variance,
-				  sampling_if(report, sum->waits_are_sample));
+				  sampling_if(report, sum->waits_are_sampled));
 	wait->mean = report_cycles_ns(report, share_of(sum->wait_sum, sum->waited_count));
 	wait->max = report_cycles_ns(report, (double)sum->wait_max);
 	if (sum->wait_only_count == sum->record_count) {
@@ -143,7 +143,7 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 	}
 	hold->total = report_cycles_ns(report, sum->hold_sum);
 	hold->error = total_error(sum->hold_variance, sum->greatest_hold_variance, sum->hold_sum,
-				  sum->variance, sampling_if(report, sum->is_sample));
+				  sum->variance, sampling_if(report, sum->is_sampled));
 	hold->mean = report_cycles_ns(report, share_of(sum->hold_sum, sum->known_hold_count));
 	hold->max = report_cycles_ns(report, (double)sum->hold_max);
 	table_add_row(&report->tables[REPORT_STACKS], report, &row);

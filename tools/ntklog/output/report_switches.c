@@ -7,13 +7,13 @@
 
 /* @by: label of the attribute of --by */
 struct thread_row {
-	const struct switch_thread *thread;
+	const struct thread_stats *thread;
 	uint32_t id;
 	const char *name;
 	const char *attribute_label;
 };
 
-static const struct switch_thread *thread_of(const void *row)
+static const struct thread_stats *thread_of(const void *row)
 {
 	return ((const struct thread_row *)row)->thread;
 }
@@ -96,11 +96,11 @@ static const struct switch_stats *stats_of(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
 
-	return analysis->splits && analysis->charge_attribute == CHARGE_BY_CPU ?
-		&analysis->splits->switches : &analysis->switches;
+	return analysis->split_sums && analysis->charge_attribute == CHARGE_BY_CPU ?
+		&analysis->split_sums->switches : &analysis->switches;
 }
 
-static void add_thread(struct report *report, const struct switch_thread *thread)
+static void add_thread(struct report *report, const struct thread_stats *thread)
 {
 	const struct analysis *analysis = report->analysis;
 	struct thread_row row = { .thread = thread, .id = thread->thread_id };
@@ -109,7 +109,7 @@ static void add_thread(struct report *report, const struct switch_thread *thread
 	char text[CHARGE_LABEL_SIZE];
 
 	if (stats_of(report) != &analysis->switches) {
-		const struct split split = report_split(report, thread->thread_id);
+		const struct split_pair split = report_split_pair(report, thread->thread_id);
 
 		row.id = split.key;
 		row.attribute_label = report_label_text(split.label);
@@ -129,7 +129,7 @@ static void make_threads(struct report *report)
 	const struct thread_row others = {
 		.thread = &stats->others, .name = "(others)", .attribute_label = "(others)",
 	};
-	const struct switch_thread *thread;
+	const struct thread_stats *thread;
 
 	for (thread = stats->threads; thread; thread = thread->hh.next)
 		add_thread(report, thread);
@@ -148,22 +148,22 @@ const struct table_class report_threads_class = {
 	.make_table = make_threads,
 };
 
-/* A row of the table processors is a struct switch_processor. */
+/* A row of the table processors is a struct processor_stats. */
 static double processor_cell(const struct report *report, const void *row)
 {
-	const struct switch_processor *cpu = row;
+	const struct processor_stats *cpu = row;
 
 	return (double)(cpu - report->analysis->switches.processors);
 }
 
 static double switches_cell(const struct report *report, const void *row)
 {
-	return (double)((const struct switch_processor *)row)->switch_count;
+	return (double)((const struct processor_stats *)row)->switch_count;
 }
 
 static double per_second_cell(const struct report *report, const void *row)
 {
-	const struct switch_processor *cpu = row;
+	const struct processor_stats *cpu = row;
 	double time = (double)(cpu->last_time - cpu->first_time);
 
 	return share_of((double)cpu->switch_count * 1e9, report_ticks_ns(report, time));
@@ -171,24 +171,24 @@ static double per_second_cell(const struct report *report, const void *row)
 
 static double busy_share_cell(const struct report *report, const void *row)
 {
-	const struct switch_processor *cpu = row;
+	const struct processor_stats *cpu = row;
 
 	return share_of(cpu->busy_ticks, cpu->busy_ticks + cpu->idle_ticks);
 }
 
 static double busy_total_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, ((const struct switch_processor *)row)->busy_ticks);
+	return report_ticks_ns(report, ((const struct processor_stats *)row)->busy_ticks);
 }
 
 static double idle_total_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, ((const struct switch_processor *)row)->idle_ticks);
+	return report_ticks_ns(report, ((const struct processor_stats *)row)->idle_ticks);
 }
 
 static double gap_count_cell(const struct report *report, const void *row)
 {
-	return (double)((const struct switch_processor *)row)->gap_count;
+	return (double)((const struct processor_stats *)row)->gap_count;
 }
 
 static const struct column processor_columns[] = {

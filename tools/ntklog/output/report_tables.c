@@ -264,12 +264,12 @@ int report_has_memory(const struct report *report)
 	       !report->analysis->resources.no_memory &&
 	       !report->analysis->switches.no_memory &&
 	       !report->analysis->stacks.no_memory &&
-	       splits_are_complete(report->analysis->splits) &&
+	       split_sums_are_complete(report->analysis->split_sums) &&
 	       !report->analysis->charge_sums.no_memory &&
 	       !report->analysis->charge_sums.timelines.no_memory &&
 	       !report->analysis->open_holds.no_memory &&
 	       !report->analysis->coverage.no_memory &&
-	       !report->analysis->history.no_memory &&
+	       !report->analysis->rates_history.no_memory &&
 	       !report->analysis->spinlocks.timelines.no_memory &&
 	       !report->analysis->resources.timelines.no_memory &&
 	       !report->analysis->switches.timelines.no_memory;
