@@ -24,18 +24,18 @@
 /* Return the time of the earliest event in the first buffers of all CPUs; session clock. */
 static uint64_t find_earliest_buffer_time(struct etl_reader reader)
 {
-	struct etl_place *first = calloc(UINT16_MAX + 1, sizeof(*first));
+	struct etl_index_entry *first = calloc(UINT16_MAX + 1, sizeof(*first));
 	struct etl_cursor cursor = { 0 };
 	uint64_t time = UINT64_MAX;
 	struct etl_event event;
 	size_t i;
 
 	for (i = 1; first && i < reader.file.buffers; i++) {
-		const struct etl_place *place = &reader.places[i];
+		const struct etl_index_entry *entry = &reader.index_entries[i];
 
-		if (!first[place->processor].number ||
-		    place->sequence_number < first[place->processor].sequence_number)
-			first[place->processor] = *place;
+		if (!first[entry->processor].number ||
+		    entry->sequence_number < first[entry->processor].sequence_number)
+			first[entry->processor] = *entry;
 	}
 	for (i = 0; first && i <= UINT16_MAX; i++) {
 		if (!first[i].number || !etl_read_buffer(&reader, &cursor, first[i].number))
@@ -62,11 +62,11 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 	const struct selection *selection = analysis->selection;
 
 	analysis->origin_time = file->overwritten ?
-					find_earliest_buffer_time(*etl_const_reader(file)) :
+					find_earliest_buffer_time(*etl_const_reader_of(file)) :
 					file->start_clock;
 	if (selection && selection->has_begin && selection->begin_seconds > 0 &&
 	    etl_seconds(file, analysis->origin_time) < selection->begin_seconds)
-		analysis->origin_time = file->start_clock + whole_ticks(selection->begin_seconds *
+		analysis->origin_time = file->start_clock + floor_ticks(selection->begin_seconds *
 									(double)file->perf_freq);
 }
 
@@ -231,7 +231,7 @@ static uint64_t last_wanted_time(const struct analysis *analysis, const struct e
 
 	if (selection && selection->has_end && analysis->has_later_events)
 		return file->start_clock +
-		       whole_ticks(selection->end_seconds * (double)file->perf_freq);
+		       floor_ticks(selection->end_seconds * (double)file->perf_freq);
 	return analysis->last_time;
 }
 
@@ -373,7 +373,7 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	find_origin(analysis, file);
 	read_events(analysis, file);
 	rates_history_finish(&analysis->rates_history);
-	if (analysis->rates_history.interval_count && !etl_reader(file)->input &&
+	if (analysis->rates_history.interval_count && !etl_reader_of(file)->input &&
 	    (analysis->rates_history.interval_count > 1 ||
 	     memcmp(&analysis->rates_history.intervals[0].rates, &start, sizeof(start))))
 		read_again(analysis, file, &before);

@@ -17,7 +17,7 @@ static uint64_t cycles_to_ticks(const struct etl_file *file, uint64_t cycles)
 {
 	if (file->perf_freq == file->cycle_freq)
 		return cycles;
-	return whole_ticks((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
+	return floor_ticks((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
 }
 
 /* When the hold ended: by the record's own clock, if that is the session clock. */
@@ -193,5 +193,5 @@ void charge_add_contextswap(struct charge_sums *sums, const struct record_source
 	double ready_for = (double)record->new_thread_wait_time * (double)source->file->tick_ns *
 			   (double)source->file->perf_freq / 1e9;
 
-	charging_thread_add_switch(sums, &absence, record->new_thread_id, whole_ticks(ready_for));
+	charging_thread_add_switch(sums, &absence, record->new_thread_id, floor_ticks(ready_for));
 }

@@ -362,9 +362,9 @@ void charge_sums_free(struct charge_sums *sums)
 	charge_sums_finish(sums);
 	free(sums->longest_waits);
 	timelines_free(&sums->timelines);
-	while ((class = hash_take(sums->classes)))
+	while ((class = hash_take_first(sums->classes)))
 		free(class);
-	while ((row = hash_take(sums->rows)))
+	while ((row = hash_take_first(sums->rows)))
 		free(row);
 	label_table_free(&sums->labels);
 	memset(sums, 0, sizeof(*sums));

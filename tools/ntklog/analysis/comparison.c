@@ -82,7 +82,7 @@ static enum operand_kind find_operand_kind(const struct event_field *field)
 
 static uint64_t max_value_of_field(const struct event_field *field)
 {
-	unsigned int bytes = field->where[1].size;
+	unsigned int bytes = field->places[1].size;
 	uint64_t all = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
 
 	if (field->mask)

@@ -56,7 +56,7 @@ static bool number_matches(const struct comparison *comparison, uint64_t value)
 }
 
 static bool address_matches(const struct comparison *comparison, const struct names *names,
-			    uint64_t address, enum names_use use)
+			    uint64_t address, enum symbol_kind symbol_kind)
 {
 	char text[NAME_SIZE];
 	uint64_t offset;
@@ -66,9 +66,9 @@ static bool address_matches(const struct comparison *comparison, const struct na
 	if (comparison->is_number)
 		return number_matches(comparison, address);
 	if (comparison->operator == CONTAINS)
-		return names_format_symbol(names, address, use, text, sizeof(text)) &&
+		return names_format_symbol(names, address, symbol_kind, text, sizeof(text)) &&
 		       text_matches(comparison, text);
-	name = names_find_symbol(names, address, use, &offset, &module);
+	name = names_find_symbol(names, address, symbol_kind, &offset, &module);
 	is_same = name && !strcmp(name, comparison->text) &&
 		(!comparison->has_offset || offset == comparison->number) &&
 		(!comparison->module || (module && !strcmp(module, comparison->module)));
@@ -78,7 +78,7 @@ static bool address_matches(const struct comparison *comparison, const struct na
 static bool class_matches(const struct comparison *comparison, const struct names *names,
 			  const struct etl_event *event, uint64_t address)
 {
-	uint64_t key = names_lock_key(names, address, event->time_stamp);
+	uint64_t key = names_find_lock_key(names, address, event->time_stamp);
 	char text[NAME_SIZE];
 
 	/* A lock without a class differs from every class: only "!=" is true. */

@@ -244,13 +244,13 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
  */
 void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file)
 {
-	const struct etl_reader *reader = etl_const_reader(file);
+	const struct etl_reader *reader = etl_const_reader_of(file);
 	size_t *buffers = calloc(coverage->cpu_count + 1, sizeof(*buffers));
 	size_t most = 0, i;
 
 	coverage->cpu_begins_differ = reader->file.overwritten;
 	for (i = 1; buffers && i < reader->file.buffers; i++) {
-		size_t cpu = reader->places[i].processor;
+		size_t cpu = reader->index_entries[i].processor;
 
 		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
 			most = buffers[cpu];

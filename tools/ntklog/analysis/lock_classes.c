@@ -50,7 +50,7 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
 uint64_t lock_classes_find_key(struct lock_classes *classes, const struct names *names,
 			       uint64_t address, uint64_t clock)
 {
-	uint64_t key = names_lock_key(names, address, clock);
+	uint64_t key = names_find_lock_key(names, address, clock);
 	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
 	struct cached_class_key *cached =
 		&classes->cache[mixed >> (64 - LOCK_CLASSES_CACHE_BITS)];
@@ -87,9 +87,9 @@ void lock_classes_free(struct lock_classes *classes)
 	struct counted_class *count;
 	struct counted_lock *lock;
 
-	while ((lock = hash_take(classes->locks)))
+	while ((lock = hash_take_first(classes->locks)))
 		free(lock);
-	while ((count = hash_take(classes->counts)))
+	while ((count = hash_take_first(classes->counts)))
 		free(count);
 	memset(classes, 0, sizeof(*classes));
 }

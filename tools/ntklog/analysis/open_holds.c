@@ -154,7 +154,7 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 	/* Another entry of the list may have ended before this hold or wait began. */
 	bool began_while_listing = event->since > event->list_time;
 	double ns_per_tick = 1e9 / (double)file->perf_freq;
-	const struct wait_slot slot = {
+	const struct graph_slot slot = {
 		.address = event->lock,
 		.kind = kind < RESOURCE_KINDS ? resource_kinds[kind].name : "lock",
 		.class = hold->class,
@@ -163,7 +163,7 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 		.began_while_listing = began_while_listing,
 		.age_ns = began_while_listing ? 0 :
 			  (double)(event->list_time - event->since) * ns_per_tick,
-		.contentions = event->contentions,
+		.contention_count = event->contentions,
 		.task = wait_graph_find_task(&holds->graph, event->thread_id),
 	};
 

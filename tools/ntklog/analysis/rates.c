@@ -180,7 +180,7 @@ static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reade
  */
 void rates_find(struct rates *rates, struct etl_file *file)
 {
-	struct etl_reader *reader = etl_reader(file), copy = *reader;
+	struct etl_reader *reader = etl_reader_of(file), copy = *reader;
 	struct etl_cursor cursor = { 0 };
 	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
@@ -189,13 +189,13 @@ void rates_find(struct rates *rates, struct etl_file *file)
 	if (!last || !seen)
 		goto out;
 	for (i = 1; i < file->buffers || wait_for_rundown(rates, reader); i++) {
-		unsigned int processor = reader->places[i].processor;
+		unsigned int processor = reader->index_entries[i].processor;
 
 		if (seen[processor] < RUNDOWN_BUFFERS) {
 			seen[processor]++;
-			look_for_rundown(rates, &copy, &cursor, reader->places[i].number);
+			look_for_rundown(rates, &copy, &cursor, reader->index_entries[i].number);
 		} else {
-			last[processor] = reader->places[i].number;
+			last[processor] = reader->index_entries[i].number;
 		}
 	}
 	for (i = 0; i <= UINT16_MAX && !rates_are_known(rates); i++)

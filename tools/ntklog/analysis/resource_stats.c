@@ -183,7 +183,7 @@ void resource_stats_free(struct resource_stats *stats)
 	struct resource_entry *entry;
 	unsigned int i;
 
-	while ((entry = hash_take(stats->resources))) {
+	while ((entry = hash_take_first(stats->resources))) {
 		free_entry(entry);
 		free(entry);
 	}

@@ -400,11 +400,11 @@ void spinlock_stats_free(struct spinlock_stats *stats)
 	struct spinlock_pair *pair;
 	struct spinlock_entry *lock;
 
-	while ((pair = hash_take(stats->pairs))) {
+	while ((pair = hash_take_first(stats->pairs))) {
 		free_sum(&pair->sum);
 		free(pair);
 	}
-	while ((lock = hash_take(stats->locks))) {
+	while ((lock = hash_take_first(stats->locks))) {
 		free_sum(&lock->sum);
 		free(lock);
 	}

@@ -121,7 +121,7 @@ void split_sums_free(struct split_sums *split_sums)
 	spinlock_stats_free(&split_sums->spinlocks);
 	resource_stats_free(&split_sums->resources);
 	switch_stats_free(&split_sums->switches);
-	while ((entry = hash_take(split_sums->entries)))
+	while ((entry = hash_take_first(split_sums->entries)))
 		free(entry);
 	label_table_free(&split_sums->labels);
 	free(split_sums->pairs_by_number);

@@ -34,7 +34,7 @@ static uint64_t *copy_addresses(const struct etl_stack *stack)
 
 static size_t count_definitions_until(const struct stack_key *key, uint64_t time)
 {
-	return count_until(key->definitions, key->count, sizeof(*key->definitions), time);
+	return count_until_time(key->definitions, key->count, sizeof(*key->definitions), time);
 }
 
 /**
@@ -122,6 +122,6 @@ void stack_keys_free(struct stack_keys *keys)
 {
 	struct stack_key *key;
 
-	while ((key = hash_take(keys->keys)))
+	while ((key = hash_take_first(keys->keys)))
 		free_key(key);
 }

@@ -39,7 +39,8 @@ bool event_is_stack_rundown(const struct etl_event *event)
 
 static size_t count_rundowns_until(const struct stack_rundowns *rundowns, uint64_t time)
 {
-	return count_until(rundowns->rundowns, rundowns->count, sizeof(*rundowns->rundowns), time);
+	return count_until_time(rundowns->rundowns, rundowns->count, sizeof(*rundowns->rundowns),
+				time);
 }
 
 /**

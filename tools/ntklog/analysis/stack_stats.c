@@ -147,7 +147,7 @@ void stack_stats_free(struct stack_stats *stats)
 {
 	struct stack_entry *entry;
 
-	while ((entry = hash_take(stats->stacks)))
+	while ((entry = hash_take_first(stats->stacks)))
 		free(entry);
 	*stats = (struct stack_stats) { 0 };
 }

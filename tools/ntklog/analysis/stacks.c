@@ -74,10 +74,10 @@ static void search_buffers_for_stacks(struct stack_matcher *matcher, struct etl_
 
 	for (i = 1; seen && last && i < reader->file.buffers + UINT16_MAX + 1; i++) {
 		if (i < reader->file.buffers) {
-			number = reader->places[i].number;
-			if (seen[reader->places[i].processor]++ >= SEARCHED_BUFFERS_MAX) {
-				seen[reader->places[i].processor]--;
-				last[reader->places[i].processor] = number;
+			number = reader->index_entries[i].number;
+			if (seen[reader->index_entries[i].processor]++ >= SEARCHED_BUFFERS_MAX) {
+				seen[reader->index_entries[i].processor]--;
+				last[reader->index_entries[i].processor] = number;
 				continue;
 			}
 		} else {
@@ -111,7 +111,7 @@ static void read_definitions(struct stack_matcher *matcher, const struct etl_rea
 	copy.cursor.buffer = NULL;
 	copy.cursor.next_offset = 0;
 	copy.cursor.end_offset = 0;
-	copy.next_place_index = 0;
+	copy.next_index = 0;
 	while ((event = etl_next_event(&copy.file)))
 		if (!etl_read_stack(&stack, &copy.file, event) &&
 		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
@@ -155,7 +155,7 @@ struct stack_matcher *stack_matcher_open_session(struct etl_file *file)
 struct stack_matcher *stack_matcher_open(struct etl_file *file, struct etl_merge *merge)
 {
 	struct stack_matcher *matcher = stack_matcher_open_session(file);
-	const struct etl_reader *reader = etl_const_reader(file);
+	const struct etl_reader *reader = etl_const_reader_of(file);
 	struct etl_reader copy = *reader;
 
 	if (!matcher)
@@ -341,7 +341,7 @@ static void take_event(struct stack_matcher *matcher, const struct etl_event *ev
 	if (etl_read_stack(&stack, matcher->file, event))
 		return;
 	if (stack.kind != ETL_STACK_OF_EVENT && stack.kind != ETL_STACK_KEY_OF_EVENT) {
-		if (stack.kind != ETL_STACK_NONE && etl_const_reader(matcher->file)->input)
+		if (stack.kind != ETL_STACK_NONE && etl_const_reader_of(matcher->file)->input)
 			stack_keys_define(&matcher->keys, event, &stack);
 		queue_event(matcher, event);
 		return;

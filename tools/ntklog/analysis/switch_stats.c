@@ -106,7 +106,7 @@ void switch_stats_free(struct switch_stats *stats)
 {
 	struct thread_stats *thread;
 
-	while ((thread = hash_take(stats->threads))) {
+	while ((thread = hash_take_first(stats->threads))) {
 		histogram_free(&thread->run);
 		free(thread);
 	}

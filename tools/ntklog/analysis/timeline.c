@@ -112,12 +112,12 @@ void timeline_add_wait(struct timelines *timelines, struct timeline **timeline, 
 		       uint64_t wait, uint64_t hold, double weight)
 {
 	double ticks_per_cycle = timelines->ticks_per_cycle > 0 ? timelines->ticks_per_cycle : 1;
-	uint64_t held = whole_ticks((double)hold * ticks_per_cycle);
+	uint64_t held = floor_ticks((double)hold * ticks_per_cycle);
 
 	if (held > ticks)
 		return;
 	timeline_add_span(timelines, timeline, ticks - held,
-			  whole_ticks((double)wait * ticks_per_cycle), (double)wait * weight);
+			  floor_ticks((double)wait * ticks_per_cycle), (double)wait * weight);
 }
 
 /**

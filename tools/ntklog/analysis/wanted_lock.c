@@ -65,7 +65,7 @@ bool wanted_lock_count_event(struct wanted_lock *wanted, const struct names *nam
 
 	if (!wanted->name)
 		return true;
-	key = names_lock_key(names, address, clock);
+	key = names_find_lock_key(names, address, clock);
 	name_key = by_address ? address : key;
 	cached = &wanted->cache[name_key * UINT64_C(0x9E3779B97F4A7C15) >>
 				(64 - WANTED_LOCKS_BITS)];

@@ -50,10 +50,10 @@ void window_skip_buffers(const struct selection *selection, const struct etl_fil
 		return;
 	if (selection->has_begin && selection->begin_seconds > MARGIN)
 		first = file->start_clock +
-			whole_ticks((selection->begin_seconds - MARGIN) * frequency);
+			floor_ticks((selection->begin_seconds - MARGIN) * frequency);
 	if (selection->has_end && selection->end_seconds > 0)
 		last = file->start_clock +
-		       whole_ticks((selection->end_seconds + MARGIN) * frequency);
+		       floor_ticks((selection->end_seconds + MARGIN) * frequency);
 	if (first || last < UINT64_MAX)
 		etl_merge_skip(merge, first, last, window_can_skip_event);
 }

@@ -91,9 +91,9 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
 static void print_path(char *text, size_t size, const char *type, const struct lock_path *path,
 		       const char *cache)
 {
-	if (*path->root_struct)
-		snprintf(text, size, "%s%s (%s)", path->root_struct, path->text + path->root_offset,
-			 cache);
+	if (*path->root_struct_name)
+		snprintf(text, size, "%s%s (%s)", path->root_struct_name, path->text +
+			 path->root_offset, cache);
 	else
 		snprintf(text, size, "%s%s", type, path->text);
 }
@@ -230,20 +230,20 @@ static bool guess_by_function(const struct types *types, const struct lock_place
 			      const char *function, const char *module, unsigned int max_distance,
 			      char *text, size_t size)
 {
-	static struct type_ref near[TYPES_NEAR_MAX];
+	static struct type_ref near_types[TYPES_NEAR_MAX];
 	static unsigned int distances[TYPES_NEAR_MAX];
-	size_t count = types_find_near_function(types, function, module, near, distances), i;
+	size_t count = types_find_near_function(types, function, module, near_types, distances), i;
 	struct lock_path path, found_path;
 	const struct type_ref *found = NULL;
 	unsigned int least_distance = max_distance + 1;
 	bool is_unique = false;
 
 	for (i = 0; i < count; i++) {
-		if (distances[i] > least_distance || !type_fits(&near[i], place, &path))
+		if (distances[i] > least_distance || !type_fits(&near_types[i], place, &path))
 			continue;
 		is_unique = distances[i] < least_distance;
 		least_distance = distances[i];
-		found = &near[i];
+		found = &near_types[i];
 		found_path = path;
 	}
 	if (!found || !is_unique || least_distance > max_distance)

@@ -30,7 +30,7 @@ struct class_note {
 
 struct classes *classes_open(const char *system_directory);
 void classes_refresh(struct classes *classes);
-bool classes_read(struct classes *classes, const char *line, struct class_note *note);
+bool classes_parse_line(struct classes *classes, const char *line, struct class_note *note);
 void classes_close(struct classes *classes);
 
 #endif /* _NTKLOG_CLASSES_H */

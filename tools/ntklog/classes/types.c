@@ -35,19 +35,19 @@ struct indexed_type {
 };
 
 /*
- * @index: hash table by name and kind, with open addressing
- * @index_size: size of @index, a power of two
- * @section: section of the kernel's per-CPU variables, or NULL
+ * @type_index: hash table by name and kind, with open addressing
+ * @index_size: size of @type_index, a power of two
+ * @per_cpu_section: section of the kernel's per-CPU variables, or NULL
  */
 struct types {
 	char *directory;
 	struct btf *kernel;
 	struct module_types *modules;
 	size_t module_count;
-	struct indexed_type *index;
+	struct indexed_type *type_index;
 	size_t index_size;
 	size_t index_count;
-	const struct btf_type *section;
+	const struct btf_type *per_cpu_section;
 };
 
 static uint32_t hash_of(const char *name, uint32_t kind)
@@ -63,9 +63,9 @@ static void index_put(struct types *types, const struct indexed_type *entry)
 {
 	size_t at = hash_of(entry->name, entry->kind) & (types->index_size - 1);
 
-	while (types->index[at].name)
+	while (types->type_index[at].name)
 		at = (at + 1) & (types->index_size - 1);
-	types->index[at] = *entry;
+	types->type_index[at] = *entry;
 }
 
 /*
@@ -82,21 +82,21 @@ static bool index_reserve(struct types *types, size_t more)
 		size *= 2;
 	if (size == types->index_size)
 		return true;
-	types->index = calloc(size, sizeof(*types->index));
-	if (!types->index) {
-		types->index = old.index;
+	types->type_index = calloc(size, sizeof(*types->type_index));
+	if (!types->type_index) {
+		types->type_index = old.type_index;
 		return false;
 	}
 	types->index_size = size;
-	while (old.index && old.index[start].name)
+	while (old.type_index && old.type_index[start].name)
 		start++;
 	for (i = start; i < start + old.index_size; i++) {
-		const struct indexed_type *entry = &old.index[i & (old.index_size - 1)];
+		const struct indexed_type *entry = &old.type_index[i & (old.index_size - 1)];
 
 		if (entry->name)
 			index_put(types, entry);
 	}
-	free(old.index);
+	free(old.type_index);
 	return true;
 }
 
@@ -121,19 +121,19 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 	}
 }
 
-/* Find the first entry that was added with a name and kind, in @only if that is not NULL. */
+/* Find the first entry that was added with a name and kind, in @only_btf if that is not NULL. */
 static const struct indexed_type *find_indexed(const struct types *types, const char *name,
-					       uint32_t kind, const struct btf *only)
+					       uint32_t kind, const struct btf *only_btf)
 {
 	size_t at;
 
 	if (!types || !types->index_size)
 		return NULL;
 	at = hash_of(name, kind) & (types->index_size - 1);
-	for (; types->index[at].name; at = (at + 1) & (types->index_size - 1)) {
-		const struct indexed_type *entry = &types->index[at];
+	for (; types->type_index[at].name; at = (at + 1) & (types->index_size - 1)) {
+		const struct indexed_type *entry = &types->type_index[at];
 
-		if (entry->kind == kind && (!only || entry->btf == only) &&
+		if (entry->kind == kind && (!only_btf || entry->btf == only_btf) &&
 		    !strcmp(entry->name, name))
 			return entry;
 	}
@@ -204,10 +204,10 @@ bool types_variable_at(const struct types *types, uint64_t section_offset, const
 	const struct btf_type *type;
 	unsigned int i;
 
-	if (!types || !types->section)
+	if (!types || !types->per_cpu_section)
 		return false;
-	variable = btf_var_secinfos(types->section);
-	for (i = 0; i < btf_vlen(types->section); i++, variable++) {
+	variable = btf_var_secinfos(types->per_cpu_section);
+	for (i = 0; i < btf_vlen(types->per_cpu_section); i++, variable++) {
 		if (section_offset < variable->offset ||
 		    section_offset - variable->offset >= variable->size)
 			continue;
@@ -234,24 +234,24 @@ uint64_t types_per_cpu_size(const struct types *types)
 	uint64_t size = 0;
 	unsigned int i;
 
-	if (!types || !types->section)
+	if (!types || !types->per_cpu_section)
 		return 0;
-	variable = btf_var_secinfos(types->section);
-	for (i = 0; i < btf_vlen(types->section); i++, variable++)
+	variable = btf_var_secinfos(types->per_cpu_section);
+	for (i = 0; i < btf_vlen(types->per_cpu_section); i++, variable++)
 		if ((uint64_t)variable->offset + variable->size > size)
 			size = (uint64_t)variable->offset + variable->size;
 	return size;
 }
 
 struct near_search {
-	struct type_ref *near;
+	struct type_ref *near_types;
 	unsigned int *distances;
 	size_t count;
 };
 
 /* Add the structure that a type is or points to, unless it was added before. */
-static void add_near(struct near_search *search, const struct btf *btf, uint32_t id,
-		     unsigned int distance)
+static void add_near_type(struct near_search *search, const struct btf *btf, uint32_t id,
+			  unsigned int distance)
 {
 	const struct btf_type *type = btf_strip(btf, &id);
 	size_t i;
@@ -263,9 +263,9 @@ static void add_near(struct near_search *search, const struct btf *btf, uint32_t
 	if (!type || !btf_is_composite(type) || search->count == TYPES_NEAR_MAX)
 		return;
 	for (i = 0; i < search->count; i++)
-		if (search->near[i].id == id)
+		if (search->near_types[i].id == id)
 			return;
-	describe_type(&search->near[search->count], btf, id);
+	describe_type(&search->near_types[search->count], btf, id);
 	search->distances[search->count++] = distance;
 }
 
@@ -284,17 +284,17 @@ static const struct module_types *find_module(const struct types *types, const c
  * @types: types to search, or NULL
  * @name: name of the function
  * @module: module of the function, or an empty text for the kernel
- * @near: set to the structures, of which there are at most TYPES_NEAR_MAX
+ * @near_types: set to the structures, of which there are at most TYPES_NEAR_MAX
  * @distances: set to the distance of each structure: 0 for a parameter or the result, or the target
  *	of a pointer; n + 1 for a member of one at distance n, or its target; at most 2
  *
  * Return: number of structures.
  */
 size_t types_find_near_function(const struct types *types, const char *name, const char *module,
-				struct type_ref *near, unsigned int *distances)
+				struct type_ref *near_types, unsigned int *distances)
 {
 	const struct module_types *module_types = *module ? find_module(types, module) : NULL;
-	struct near_search search = { near, distances, 0 };
+	struct near_search search = { near_types, distances, 0 };
 	const struct indexed_type *entry;
 	const struct btf_type *type;
 	unsigned int i;
@@ -309,13 +309,13 @@ size_t types_find_near_function(const struct types *types, const char *name, con
 	if (!type || !btf_is_func_proto(type))
 		return 0;
 	for (i = 0; i < btf_vlen(type); i++)
-		add_near(&search, entry->btf, btf_params(type)[i].type, 0);
-	add_near(&search, entry->btf, type->type, 0);
+		add_near_type(&search, entry->btf, btf_params(type)[i].type, 0);
+	add_near_type(&search, entry->btf, type->type, 0);
 	for (at = 0; at < search.count && distances[at] < 2; at++) {
-		type = btf__type_by_id(entry->btf, near[at].id);
+		type = btf__type_by_id(entry->btf, near_types[at].id);
 		for (i = 0; i < btf_vlen(type); i++)
-			add_near(&search, entry->btf, btf_members(type)[i].type,
-				 distances[at] + 1);
+			add_near_type(&search, entry->btf, btf_members(type)[i].type,
+				      distances[at] + 1);
 	}
 	return search.count;
 }
@@ -406,11 +406,11 @@ static int ignore_message(enum libbpf_print_level level, const char *format, va_
 	return 0;
 }
 
-static void find_section(struct types *types)
+static void find_per_cpu_section(struct types *types)
 {
 	int id = btf__find_by_name_kind(types->kernel, ".data..percpu", BTF_KIND_DATASEC);
 
-	types->section = id > 0 ? btf__type_by_id(types->kernel, id) : NULL;
+	types->per_cpu_section = id > 0 ? btf__type_by_id(types->kernel, id) : NULL;
 }
 
 /**
@@ -440,7 +440,7 @@ int types_open(struct types **types, const char *directory)
 		goto err;
 	}
 	add_to_index(*types, (*types)->kernel, 1);
-	find_section(*types);
+	find_per_cpu_section(*types);
 	types_add_new_modules(*types);
 	return 0;
 
@@ -464,7 +464,7 @@ void types_close(struct types *types)
 		btf__free(types->modules[i].btf);
 	btf__free(types->kernel);
 	free(types->modules);
-	free(types->index);
+	free(types->type_index);
 	free(types->directory);
 	free(types);
 }

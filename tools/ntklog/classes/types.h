@@ -21,13 +21,13 @@ struct type_ref {
 /*
  * Members from a structure to a lock.
  * @text: ".MEMBER[].MEMBER"; empty if the type itself is the lock
- * @root_struct: well-known structure inside of the outermost one, such as inode; empty if the path
- *	has none
- * @root_offset: offset in @text of the path from @root_struct on
+ * @root_struct_name: well-known structure inside of the outermost one, such as inode; empty if the
+ *	path has none
+ * @root_offset: offset in @text of the path from @root_struct_name on
  */
 struct lock_path {
 	char text[160];
-	char root_struct[16];
+	char root_struct_name[16];
 	size_t root_offset;
 };
 
@@ -43,7 +43,7 @@ bool types_variable_at(const struct types *types, uint64_t section_offset, const
 		       struct type_ref *found, uint32_t *offset);
 uint64_t types_per_cpu_size(const struct types *types);
 size_t types_find_near_function(const struct types *types, const char *name, const char *module,
-				struct type_ref *near, unsigned int *distances);
+				struct type_ref *near_types, unsigned int *distances);
 size_t types_find_in_module(const struct types *types, const char *module, uint32_t more_than,
 			    uint32_t at_most, uint32_t offset, unsigned int kind,
 			    struct type_ref *found);

@@ -73,7 +73,7 @@ int child_start(struct child *child, const sigset_t *signals, bool output_is_tra
 	_exit(err == ENOENT ? 127 : 126);
 }
 
-static bool has_ended(struct child *child)
+static bool child_has_ended(struct child *child)
 {
 	int status;
 
@@ -103,7 +103,7 @@ bool child_take_signals(struct child *child, int signal_fd)
 	bool must_end = false;
 
 	while (read(signal_fd, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD || has_ended(child))
+		if (info.ssi_signo != SIGCHLD || child_has_ended(child))
 			must_end = true;
 	return must_end;
 }

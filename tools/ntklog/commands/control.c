@@ -46,7 +46,7 @@ static json_t *session_json(int number)
 	char size[KERNEL_TEXT], buffers[KERNEL_TEXT], stacks[KERNEL_TEXT];
 	struct session_counts counts;
 
-	session_counts(number, &counts);
+	read_session_counts(number, &counts);
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I}",
 			 "session", number,
 			 "state", session_text(number, "state", state, sizeof(state)),
@@ -85,7 +85,7 @@ static void print_session_counts(int number)
 	struct session_counts counts;
 	char stacks[KERNEL_TEXT];
 
-	if (session_counts(number, &counts))
+	if (read_session_counts(number, &counts))
 		return;
 	printf("     events %" PRIu64 ", written %" PRIu64 ", lost %" PRIu64,
 	       counts.generated, counts.written, counts.lost);

@@ -118,7 +118,7 @@ static int gather_interval(struct exporter *exporter, double end)
 	return got < 0 || live_sums_read_all(&exporter->live_sums) ? -1 : 0;
 }
 
-static int update(struct exporter *exporter, double seconds)
+static int update_metrics(struct exporter *exporter, double seconds)
 {
 	struct timespec now;
 
@@ -135,7 +135,7 @@ static int update(struct exporter *exporter, double seconds)
 	return 0;
 }
 
-static int follow(struct exporter *exporter)
+static int follow_session(struct exporter *exporter)
 {
 	double start = recording_now();
 	int got;
@@ -148,7 +148,7 @@ static int follow(struct exporter *exporter)
 		got = gather_interval(exporter, start + exporter->interval_s);
 		if (got)
 			return got < 0 ? -1 : 0;
-		if (update(exporter, recording_now() - start))
+		if (update_metrics(exporter, recording_now() - start))
 			return -1;
 		start = recording_now();
 		/* The CPU time of attaching and detaching hooks counts for no interval. */
@@ -197,7 +197,7 @@ static int lock_settings(void)
 	return -1;
 }
 
-static int run(struct exporter *exporter)
+static int run_exporter(struct exporter *exporter)
 {
 	int err, lock;
 
@@ -223,7 +223,7 @@ static int run(struct exporter *exporter)
 	if (!err) {
 		if (exporter->listen)
 			message("the metrics are at http://%s/metrics", exporter->listen);
-		err = follow(exporter);
+		err = follow_session(exporter);
 	}
 	/* A signal during a change of the mode ends the command as any other does. */
 	if (err && signals_have_interrupted(&exporter->live_sums.recording.signals))
@@ -372,5 +372,5 @@ int command_exporter(int argc, char **argv)
 
 	exporter.first_mode = exporter_find_mode(DEFAULT_MODE);
 	argp_parse(&exporter_argp, argc, argv, 0, NULL, &exporter);
-	return run(&exporter);
+	return run_exporter(&exporter);
 }

@@ -39,16 +39,16 @@ struct exporter_rate_setting {
 
 /*
  * Numbers of things that the sums lack, since the start.
- * @suppressed: events that occurred while their CPU was writing another event or was in an NMI, or
- *	where RCU was not watching
- * @limited: releases that left a waiter behind, beyond the module's limit for each second
- * @untracked: acquisitions beyond the number that the module tracks at once
+ * @suppressed_events: events that occurred while their CPU was writing another event or was in an
+ *	NMI, or where RCU was not watching
+ * @limited_releases: releases that left a waiter behind, beyond the module's limit for each second
+ * @untracked_acquisitions: acquisitions beyond the number that the module tracks at once
  */
 struct exporter_loss {
 	uint64_t lost_events;
-	uint64_t suppressed;
-	uint64_t limited;
-	uint64_t untracked;
+	uint64_t suppressed_events;
+	uint64_t limited_releases;
+	uint64_t untracked_acquisitions;
 	uint64_t lost_notes;
 	uint64_t missing_buffers;
 };

@@ -76,7 +76,7 @@ static void choose_groups(struct exporter *exporter)
 	*groups = '\0';
 	for (i = 0; i < session_group_count; i++)
 		if (session_groups_include(exporter->groups, session_groups[i].mask) &&
-		    (mode_has_sleeping(exporter) || !session_groups[i].sleeps))
+		    (mode_has_sleeping(exporter) || !session_groups[i].is_sleeping_kind))
 			snprintf(groups + strlen(groups), size - strlen(groups), "%s%s",
 				 *groups ? "," : "", session_groups[i].name);
 }
@@ -91,8 +91,8 @@ static void count_modes(struct exporter *exporter)
 	for (i = 0; i < session_group_count; i++) {
 		if (!session_groups_include(exporter->present_groups, session_groups[i].mask))
 			continue;
-		sleeps |= session_groups[i].sleeps;
-		spins |= session_groups[i].linux_kind && !session_groups[i].sleeps;
+		sleeps |= session_groups[i].is_sleeping_kind;
+		spins |= session_groups[i].linux_kind && !session_groups[i].is_sleeping_kind;
 	}
 	exporter->budget.mode_count = 1;
 	if (spins)

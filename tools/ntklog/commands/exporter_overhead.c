@@ -33,11 +33,11 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 	struct exporter_loss *loss = &exporter->loss;
 
 	loss->lost_events += counts->lost - exporter->counts_before.lost;
-	loss->suppressed = totals[COUNTER_SPINLOCK_SUPPRESSED] +
+	loss->suppressed_events = totals[COUNTER_SPINLOCK_SUPPRESSED] +
 			   totals[COUNTER_RESOURCE_SUPPRESSED];
-	loss->limited = totals[COUNTER_BLOCKERS_DROPPED] +
+	loss->limited_releases = totals[COUNTER_BLOCKERS_DROPPED] +
 			totals[COUNTER_SLEEPING_BLOCKERS_DROPPED];
-	loss->untracked = totals[COUNTER_SPINLOCK_UNTRACKED] +
+	loss->untracked_acquisitions = totals[COUNTER_SPINLOCK_UNTRACKED] +
 			  totals[COUNTER_RESOURCE_UNTRACKED] +
 			  totals[COUNTER_SLEEPING_UNTRACKED];
 	loss->missing_buffers += missing - exporter->missing_before;
@@ -65,7 +65,7 @@ int exporter_count_interval(struct exporter *exporter, double seconds)
 	struct overhead_counts now;
 	uint32_t mode = 0;
 
-	if (recording_counts(&exporter->live_sums.recording, &counts) ||
+	if (recording_read_counts(&exporter->live_sums.recording, &counts) ||
 	    counters_read(&exporter->counters))
 		return -1;
 	count_loss(exporter, &counts);
@@ -106,7 +106,7 @@ int exporter_keep_budget(struct exporter *exporter)
 {
 	struct budget *budget = &exporter->budget;
 	unsigned int mode = budget->mode;
-	enum recording_change change = budget_step(budget, exporter->hooks_share,
+	enum budget_change change = budget_take_step(budget, exporter->hooks_share,
 						exporter->overhead_share - exporter->hooks_share);
 
 	if (change == BUDGET_STAYS)

@@ -112,7 +112,7 @@ static const struct metric updated_metric = {
 static void put_sample(struct exposition *exposition, const struct metric *metric, const char *name,
 		       const char *value, double number)
 {
-	const struct label labels[] = { { name, value }, { 0 } };
+	const struct metric_label labels[] = { { name, value }, { 0 } };
 
 	if (exposition->current_metric != metric)
 		exposition_begin(exposition, metric);
@@ -127,9 +127,11 @@ static void put_loss(const struct exporter *exporter, struct exposition *exposit
 	put_sample(exposition, &events_lost_metric, "reason", "no_space",
 		   (double)loss->lost_events);
 	put_sample(exposition, &events_lost_metric, "reason", "suppressed",
-		   (double)loss->suppressed);
-	put_sample(exposition, &events_lost_metric, "reason", "limited", (double)loss->limited);
-	put_sample(exposition, &events_lost_metric, "reason", "untracked", (double)loss->untracked);
+		   (double)loss->suppressed_events);
+	put_sample(exposition, &events_lost_metric, "reason", "limited",
+		   (double)loss->limited_releases);
+	put_sample(exposition, &events_lost_metric, "reason", "untracked",
+		   (double)loss->untracked_acquisitions);
 	put_sample(exposition, &buffers_lost_metric, "reason", "missing",
 		   (double)loss->missing_buffers);
 	put_sample(exposition, &notes_lost_metric, NULL, NULL, (double)loss->lost_notes);

@@ -40,7 +40,7 @@ static int take_buffer(void *argument, unsigned char *buffer, size_t size)
 {
 	struct live_sums *sums = argument;
 
-	return event_order_add(&sums->order, buffer, size) ? report_damage(sums) : 0;
+	return event_sorter_add(&sums->event_sorter, buffer, size) ? report_damage(sums) : 0;
 }
 
 static void take_note(void *argument, const struct class_note *note)
@@ -174,9 +174,9 @@ int live_sums_follow(struct live_sums *sums)
 		if (err)
 			message("no memory for stacks");
 	}
-	sums->order.file = sums->file;
-	sums->order.give_event = take_event;
-	sums->order.argument = sums;
+	sums->event_sorter.file = sums->file;
+	sums->event_sorter.give_event = take_event;
+	sums->event_sorter.argument = sums;
 	recording->drain.give_buffer = take_buffer;
 	recording->drain.argument = sums;
 	recording->before_read = read_notes;
@@ -234,7 +234,7 @@ int live_sums_read_all(struct live_sums *sums)
 {
 	if (recording_flush(&sums->recording))
 		return -1;
-	return event_order_finish(&sums->order) ? report_damage(sums) : 0;
+	return event_sorter_finish(&sums->event_sorter) ? report_damage(sums) : 0;
 }
 
 /**
@@ -274,8 +274,8 @@ void live_sums_reset(struct live_sums *sums)
 void live_sums_stop(struct live_sums *sums)
 {
 	analysis_free(&sums->analysis);
-	event_order_free(&sums->order);
-	sums->order = (struct event_order) { 0 };
+	event_sorter_free(&sums->event_sorter);
+	sums->event_sorter = (struct event_sorter) { 0 };
 	stack_matcher_close(sums->stacks);
 	sums->stacks = NULL;
 	if (sums->file)

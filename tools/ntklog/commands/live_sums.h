@@ -16,7 +16,7 @@
 #include "symbols.h"
 
 /*
- * @order: events that are not summed up yet, because an earlier one may still arrive
+ * @event_sorter: events that are not summed up yet, because an earlier one may still arrive
  * @stacks: events whose stacks may still arrive; NULL: no stacks are recorded
  * @symbols: symbols of the kernel, classes of locks, and names that a user of the sums adds
  * @before_event: called with @argument before an event is summed up; NULL: nothing is called
@@ -25,11 +25,11 @@
 struct live_sums {
 	struct recording recording;
 	struct etl_file *file;
-	struct event_order order;
+	struct event_sorter event_sorter;
 	bool records_stacks;
 	struct stack_matcher *stacks;
 	struct analysis analysis;
-	struct symbols symbols;
+	struct kernel_symbols symbols;
 	struct identities identities;
 	bool has_new_class;
 	void (*before_event)(void *argument, const struct etl_event *event);

@@ -87,7 +87,7 @@ static void print_progress(const struct record_command *record, double seconds)
 {
 	struct ntklog_session_counts counts;
 
-	if (recording_counts(&record->recording, &counts))
+	if (recording_read_counts(&record->recording, &counts))
 		return;
 	/* The blanks erase the rest of a longer line. */
 	fprintf(stderr,
@@ -190,7 +190,7 @@ static int finish_file(struct record_command *record)
 	if (!header || trace_file_finish(&record->trace, header, size))
 		err = -1;
 	free(header);
-	if (recording_counts(recording, &counts))
+	if (recording_read_counts(recording, &counts))
 		return -1;
 	trace_file_report_counts(&record->trace, &counts);
 	if (recording->drain.missing_count > recording->drain.late_count)

@@ -41,7 +41,7 @@ static void forget_identities(void)
 		kernel_write("0", "keep_identities");
 }
 
-static int start(struct options *options)
+static int start_session(struct options *options)
 {
 	struct recording recording = RECORDING_NONE;
 	struct identities identities = { 0 };
@@ -107,7 +107,7 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 static int finish_recording(struct recording *recording, struct trace_file *trace)
 {
 	struct ntklog_session_counts counts;
-	int state = recording_state(recording);
+	int state = recording_read_state(recording);
 
 	if (state == NTKLOG_SESSION_STARTED) {
 		if (recording_stop(recording))
@@ -119,7 +119,7 @@ static int finish_recording(struct recording *recording, struct trace_file *trac
 		message("session %d is not started: see ntklog status", recording->session);
 		return -1;
 	}
-	if (recording_counts(recording, &counts) ||
+	if (recording_read_counts(recording, &counts) ||
 	    (trace->path && save_trace(recording, trace, &counts)))
 		return -1;
 	printf("session %d: %" PRIu64 " events, %" PRIu64 " lost, in %" PRIu64 " buffers\n",
@@ -128,7 +128,7 @@ static int finish_recording(struct recording *recording, struct trace_file *trac
 	return finish_output(stdout, NULL);
 }
 
-static int stop(struct options *options)
+static int stop_session(struct options *options)
 {
 	struct recording recording = RECORDING_NONE;
 	struct trace_file *trace = &options->trace;
@@ -249,7 +249,7 @@ int command_start(int argc, char **argv)
 		       "16 of 64K for each CPU.",
 	};
 
-	return parse_and_run(&argp, argc, argv, start);
+	return parse_and_run(&argp, argc, argv, start_session);
 }
 
 /**
@@ -270,5 +270,5 @@ int command_stop(int argc, char **argv)
 		       "keeps them: ntklog stop SESSION -o FILE writes them later.",
 	};
 
-	return parse_and_run(&argp, argc, argv, stop);
+	return parse_and_run(&argp, argc, argv, stop_session);
 }

@@ -77,7 +77,7 @@ static int show_interval(struct top *top)
 	struct ntklog_session_counts counts;
 
 	if (live_sums_refresh_symbols(&top->live) ||
-	    recording_counts(&top->live.recording, &counts))
+	    recording_read_counts(&top->live.recording, &counts))
 		return -1;
 	/* If a key has changed the view meanwhile, do not show this interval of the former view. */
 	if (top_view_is_same(&top->view, &keys->view)) {

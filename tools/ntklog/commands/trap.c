@@ -167,10 +167,10 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 	struct etl_event event;
 	bool is_met = false;
 
-	if (etl_use_buffer(etl_reader(file), &cursor, 1))
+	if (etl_use_buffer(etl_reader_of(file), &cursor, 1))
 		return false;
 	while (cursor.next_offset < cursor.end_offset &&
-	       etl_parse_event(etl_reader(file), &cursor, &event) == 1) {
+	       etl_parse_event(etl_reader_of(file), &cursor, &event) == 1) {
 		const struct event_type *type = event_type_find(&event);
 
 		trap->event_count++;

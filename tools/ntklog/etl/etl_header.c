@@ -95,7 +95,7 @@ static size_t missing_padding(const unsigned char *data)
 	return word <= ETW_CLOCK_CPU_CYCLE ? 4 : 0;
 }
 
-static void find_limits(struct etl_reader *reader)
+static void find_time_limits(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
 	double ticks;
@@ -194,7 +194,7 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 	file->cycle_freq = UINT64_C(1000000) * header.cpu_speed_in_mhz;
 	if (header.reserved_flags == ETW_CLOCK_CPU_CYCLE || !file->cycle_freq)
 		file->cycle_freq = file->perf_freq;
-	find_limits(reader);
+	find_time_limits(reader);
 	return 0;
 }
 
@@ -257,7 +257,7 @@ int etl_read_first_event(struct etl_reader *reader)
 bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask)
 {
 	/* Read with a copy: etl_next_event() reports damage when it reads these events. */
-	struct etl_reader copy = *etl_const_reader(file);
+	struct etl_reader copy = *etl_const_reader_of(file);
 	struct etl_cursor cursor = copy.cursor;
 	struct etl_event event;
 

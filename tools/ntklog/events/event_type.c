@@ -26,7 +26,7 @@
 {									\
 	.name = _name,							\
 	.format = _format,						\
-	.where = { WHERE(struct wmi_spinlock32, _member),		\
+	.places = { WHERE(struct wmi_spinlock32, _member),		\
 		   WHERE(struct wmi_spinlock64, _member) },		\
 	__VA_ARGS__							\
 }
@@ -39,7 +39,7 @@ static const struct event_symbol acquire_modes[] = {
 	{ WMI_SPINLOCK_EXECUTIVE_CONVERTED, "executive_converted" },
 };
 
-static const struct event_symbol rules[] = {
+static const struct event_symbol rule_symbols[] = {
 	{ 0, "nt" },
 	{ WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
 	{ WMI_SPINLOCK_RULE_WAIT, "wait" },
@@ -56,8 +56,8 @@ static const struct event_field spinlock_fields[] = {
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
 	SPINLOCK("HoldTime", FIELD_DECIMAL, release_time, .is_cycles = true,
-		 .minus = { WHERE(struct wmi_spinlock32, acquire_time),
-			    WHERE(struct wmi_spinlock64, acquire_time) }),
+		 .subtracted_places = { WHERE(struct wmi_spinlock32, acquire_time),
+					WHERE(struct wmi_spinlock64, acquire_time) }),
 	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles,
 		 .is_cycles = true, .duration_name = "WaitTime"),
 	SPINLOCK("SpinCount", FIELD_DECIMAL, spin_count),
@@ -72,15 +72,15 @@ static const struct event_field spinlock_fields[] = {
 		 .mask = WMI_SPINLOCK_EXECUTE_DPC, .shift = 6),
 	SPINLOCK("ExecuteIsr", FIELD_DECIMAL, flags,
 		 .mask = WMI_SPINLOCK_EXECUTE_ISR, .shift = 7),
-	SPINLOCK("Rule", FIELD_SYMBOL, rule, .symbols = rules,
-		 .symbol_count = ARRAY_SIZE(rules)),
+	SPINLOCK("Rule", FIELD_SYMBOL, rule, .symbols = rule_symbols,
+		 .symbol_count = ARRAY_SIZE(rule_symbols)),
 };
 
 #define RESOURCE(_name, _format, _member, ...)				\
 {									\
 	.name = _name,							\
 	.format = _format,						\
-	.where = { WHERE(struct wmi_resource32, _member),		\
+	.places = { WHERE(struct wmi_resource32, _member),		\
 		   WHERE(struct wmi_resource64, _member) },		\
 	__VA_ARGS__							\
 }
@@ -99,7 +99,7 @@ static const struct event_field spinlock_fields[] = {
 	(WMI_RESOURCE_ACTION_##_action & ~WMI_RESOURCE_ACTION_CLASS), _name	\
 }
 
-static const struct event_symbol actions[] = {
+static const struct event_symbol action_symbols[] = {
 	{ WMI_RESOURCE_ACTION_INITIALIZE, "initialize" },
 	{ WMI_RESOURCE_ACTION_REINITIALIZE, "reinitialize" },
 	{ WMI_RESOURCE_ACTION_ACQUIRE_EXCLUSIVE, "acquire_exclusive" },
@@ -164,8 +164,8 @@ static const struct event_field resource_fields[] = {
 	RESOURCE("MaxRecursionDepth", FIELD_DECIMAL, max_recursion_depth),
 	RESOURCE("ThreadId", FIELD_DECIMAL, thread_id, .is_thread_id = true),
 	RESOURCE("Resource", FIELD_HEX, resource),
-	RESOURCE("Action", FIELD_SYMBOL, action, .symbols = actions,
-		 .symbol_count = ARRAY_SIZE(actions)),
+	RESOURCE("Action", FIELD_SYMBOL, action, .symbols = action_symbols,
+		 .symbol_count = ARRAY_SIZE(action_symbols)),
 	RESOURCE("ContentionDelta", FIELD_DECIMAL, contention_delta),
 };
 
@@ -178,7 +178,7 @@ static const struct event_field resource_kind_field =
 #define PLAIN(_type, _name, _member, ...)				\
 {									\
 	.name = _name,							\
-	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
+	.places = { WHERE(_type, _member), WHERE(_type, _member) },	\
 	__VA_ARGS__							\
 }
 

@@ -66,7 +66,7 @@ void identities_read(struct identities *identities,
 	clearerr(identities->stream);
 	while (getline(&line, &capacity, identities->stream) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (!classes_read(identities->classes, line, &note))
+		if (!classes_parse_line(identities->classes, line, &note))
 			take_losses(identities, line);
 		/* The lock is named by its own symbol then, which has the same address. */
 		else if (!names_is_lock_class_key(note.class))

@@ -191,12 +191,12 @@ int recording_start(struct recording *recording, const struct session_settings *
 }
 
 /**
- * recording_state() - ask whether the session runs
+ * recording_read_state() - ask whether the session runs
  * @recording: claimed
  *
  * Return: NTKLOG_SESSION_IDLE, NTKLOG_SESSION_STARTED or NTKLOG_SESSION_FINISHED.
  */
-int recording_state(const struct recording *recording)
+int recording_read_state(const struct recording *recording)
 {
 	struct ntklog_session_info info = { .size = sizeof(info) };
 
@@ -231,13 +231,13 @@ unsigned char *recording_read_header(const struct recording *recording, size_t *
 }
 
 /**
- * recording_counts() - read what the run has counted on all CPUs
+ * recording_read_counts() - read what the run has counted on all CPUs
  * @recording: claimed
  * @counts: set to the counts
  *
  * Return: 0, or -1 after a message.
  */
-int recording_counts(const struct recording *recording, struct ntklog_session_counts *counts)
+int recording_read_counts(const struct recording *recording, struct ntklog_session_counts *counts)
 {
 	*counts = (struct ntklog_session_counts) {
 		.size = sizeof(*counts), .cpu = NTKLOG_SESSION_ALL_CPUS,

@@ -41,7 +41,7 @@ static void leave_mode(struct budget *budget)
 	budget->mode++;
 }
 
-static enum recording_change step_down(struct budget *budget, double hooks, double events)
+static enum budget_change step_down(struct budget *budget, double hooks, double events)
 {
 	budget->quiet_intervals = 0;
 	if (budget->rate_step < BUDGET_RATE_STEPS &&
@@ -59,7 +59,7 @@ static enum recording_change step_down(struct budget *budget, double hooks, doub
 	return BUDGET_DOWN;
 }
 
-static enum recording_change step_up(struct budget *budget, double hooks, double events)
+static enum budget_change step_up(struct budget *budget, double hooks, double events)
 {
 	if (budget->rate_step) {
 		if (budget->quiet_intervals < QUIET_INTERVALS ||
@@ -77,14 +77,14 @@ static enum recording_change step_up(struct budget *budget, double hooks, double
 }
 
 /**
- * budget_step() - choose the mode and the rates of the next interval
+ * budget_take_step() - choose the mode and the rates of the next interval
  * @budget: the choice to change
  * @hooks: overhead of the hooks in the interval, as a share of the time of all CPUs
  * @events: overhead of the events, with the reader of the events
  *
- * Return: enum recording_change.
+ * Return: enum budget_change.
  */
-enum recording_change budget_step(struct budget *budget, double hooks, double events)
+enum budget_change budget_take_step(struct budget *budget, double hooks, double events)
 {
 	if (!budget->patience_intervals)
 		budget->patience_intervals = PATIENCE_MIN;

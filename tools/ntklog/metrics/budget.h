@@ -36,13 +36,13 @@ struct budget {
 	unsigned int patience_intervals;
 };
 
-enum recording_change {
+enum budget_change {
 	BUDGET_STAYS,
 	BUDGET_DOWN,
 	BUDGET_UP,
 };
 
 unsigned int budget_multiplier(const struct budget *budget);
-enum recording_change budget_step(struct budget *budget, double hooks, double events);
+enum budget_change budget_take_step(struct budget *budget, double hooks, double events);
 
 #endif /* _NTKLOG_BUDGET_H */

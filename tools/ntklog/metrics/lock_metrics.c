@@ -318,11 +318,11 @@ void lock_metrics_free(struct lock_metrics *metrics)
 	struct holder_series *holder;
 	struct lock_series *lock;
 
-	while ((holder = hash_take(metrics->holders))) {
+	while ((holder = hash_take_first(metrics->holders))) {
 		free(holder->key);
 		free(holder);
 	}
-	while ((lock = hash_take(metrics->locks))) {
+	while ((lock = hash_take_first(metrics->locks))) {
 		free(lock->key);
 		free(lock);
 	}

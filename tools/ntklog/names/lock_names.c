@@ -99,14 +99,14 @@ void lock_names_sort(struct lock_names *names)
 }
 
 /**
- * lock_names_key() - find the key by which statistics of a lock are collected
+ * lock_names_find_key() - find the key by which statistics of a lock are collected
  * @names: classes of locks
  * @address: address of the lock
  * @clock: session clock of the event
  *
  * Return: the key of the lock's class at that time, or @address if the class is not known.
  */
-uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64_t clock)
+uint64_t lock_names_find_key(const struct lock_names *names, uint64_t address, uint64_t clock)
 {
 	size_t low = 0, high = names->lock_count;
 
@@ -129,13 +129,13 @@ uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64
 }
 
 /**
- * lock_names_class() - get the name of a class
+ * lock_names_find_class() - get the name of a class
  * @names: classes of locks
- * @key: key from lock_names_key()
+ * @key: key from lock_names_find_key()
  *
  * Return: the name, or NULL if @key is an address.
  */
-const char *lock_names_class(const struct lock_names *names, uint64_t key)
+const char *lock_names_find_class(const struct lock_names *names, uint64_t key)
 {
 	uint64_t number = key - NAMES_CLASS_KEY;
 

@@ -28,8 +28,8 @@ struct lock_names {
 
 int lock_names_add(struct lock_names *names, uint64_t address, uint64_t clock, const char *class);
 void lock_names_sort(struct lock_names *names);
-uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64_t clock);
-const char *lock_names_class(const struct lock_names *names, uint64_t key);
+uint64_t lock_names_find_key(const struct lock_names *names, uint64_t address, uint64_t clock);
+const char *lock_names_find_class(const struct lock_names *names, uint64_t key);
 void lock_names_free(struct lock_names *names);
 
 #endif /* _NTKLOG_LOCK_NAMES_H */

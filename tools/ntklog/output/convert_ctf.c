@@ -88,7 +88,7 @@ static void make_uuid(struct ctf *ctf)
 
 static void put_field(FILE *stream, const struct event_field *field)
 {
-	unsigned int bits = 8 * field->where[1].size;
+	unsigned int bits = 8 * field->places[1].size;
 	size_t i;
 
 	if (field->format == FIELD_SYMBOL) {
@@ -280,15 +280,15 @@ static char *put_fields(struct ctf *ctf, char *dest, const struct etl_event *eve
 
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
-		const unsigned char *from = event->data + field->where[is_64bit].offset;
-		unsigned int size = field->where[1].size;
+		const unsigned char *from = event->data + field->places[is_64bit].offset;
+		unsigned int size = field->places[1].size;
 		const struct cached_name *name;
 		uint64_t value = 0;
 
 		if (event_field_is_derived(field))
 			continue;
 		/* The output has the 64-bit layout. Copy a field that has the same size there. */
-		if (field->mask || field->where[is_64bit].size != size)
+		if (field->mask || field->places[is_64bit].size != size)
 			value = event_has_field(event, field) ?
 				event_field_value(field, event) : 0;
 		else if (!event_has_field(event, field))

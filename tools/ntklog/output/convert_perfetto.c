@@ -223,8 +223,8 @@ static void put_lock(struct perfetto_conversion *records, const struct etl_event
 {
 	struct perfetto_slice *wait = &slices->wait, *hold = &slices->hold;
 	struct perfetto *perfetto = &records->perfetto;
-	uint64_t class = names_lock_key(perfetto->conversion->names, slices->lock,
-					event->time_stamp);
+	uint64_t class = names_find_lock_key(perfetto->conversion->names, slices->lock,
+					     event->time_stamp);
 	struct perfetto_slice *last = slices->has_hold ? hold : wait;
 
 	wait->category = PERFETTO_WAIT;

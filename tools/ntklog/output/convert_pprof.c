@@ -360,9 +360,9 @@ static void free_profile(struct profile *profile)
 	struct profile_location *location;
 	struct profile_text *text;
 
-	while ((location = hash_take(profile->locations)))
+	while ((location = hash_take_first(profile->locations)))
 		free(location);
-	while ((text = hash_take(profile->texts)))
+	while ((text = hash_take_first(profile->texts)))
 		free(text);
 	if (profile->message)
 		pprof__profile__free_unpacked(profile->message, NULL);

@@ -192,7 +192,7 @@ void flame_free(struct flame *root)
 {
 	struct flame *callee;
 
-	while ((callee = hash_take(root->callees))) {
+	while ((callee = hash_take_first(root->callees))) {
 		flame_free(callee);
 		free(callee);
 	}

@@ -298,6 +298,6 @@ void perfetto_free_interned(struct perfetto *perfetto)
 	struct perfetto_interned *entry;
 
 	memset(perfetto->recent_interned, 0, sizeof(perfetto->recent_interned));
-	while ((entry = hash_take(perfetto->interned)))
+	while ((entry = hash_take_first(perfetto->interned)))
 		free(entry);
 }

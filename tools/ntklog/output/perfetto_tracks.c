@@ -118,7 +118,7 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
 	size_t i;
 
 	timelines_free(&tracks->timelines);
-	while ((track = hash_take(tracks->table))) {
+	while ((track = hash_take_first(tracks->table))) {
 		for (i = 0; i < PERFETTO_LANES_MAX; i++)
 			free(track->lanes[i]);
 		free(track);

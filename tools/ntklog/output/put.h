@@ -17,7 +17,7 @@
 /* Greatest number of bytes that a function may write behind the end of its text. */
 #define PUT_OVERRUN_MAX	64
 
-struct label {
+struct short_text {
 	unsigned int length;
 	char text[PUT_OVERRUN_MAX];
 };
@@ -35,7 +35,7 @@ static inline char *put_text(char *dest, const char *text)
 	return put_bytes(dest, text, strlen(text));
 }
 
-static inline char *put_label(char *dest, const struct label *label)
+static inline char *put_short_text(char *dest, const struct short_text *label)
 {
 	memcpy(dest, label->text, sizeof(label->text) / 2);
 	if (label->length > sizeof(label->text) / 2)

@@ -161,7 +161,7 @@ static void make_waiter_rows(struct report *report)
 		else
 			table->no_memory = true;
 	}
-	while ((sum = hash_take(sums))) {
+	while ((sum = hash_take_first(sums))) {
 		table_add_row(table, report, sum);
 		free(sum);
 	}

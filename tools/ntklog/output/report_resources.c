@@ -63,9 +63,10 @@ static const struct resource_rates *highest_rates(const struct report *report)
 	return &report->analysis->resources.highest_rates;
 }
 
-static enum sampling release_sampling(const struct report *report)
+static enum sampling_kind release_sampling(const struct report *report)
 {
-	return sampling_of(highest_rates(report)->is_known, highest_rates(report)->release_rate);
+	return sampling_kind_of(highest_rates(report)->is_known,
+				highest_rates(report)->release_rate);
 }
 
 static double releases_cell(const struct report *report, const void *row)
@@ -222,7 +223,7 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	}
 	row.times.attribute_label = report_label_text(split.label);
 	set_time_figures(&row.times.wait, report, &sum->wait,
-			 sampling_of(rates->is_known, rates->contention_rate));
+			 sampling_kind_of(rates->is_known, rates->contention_rate));
 	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling(report));
 	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
 }

@@ -111,13 +111,13 @@ double report_lock_count(const struct report *report, uint64_t key)
 }
 
 /**
- * sampling_of() - tell how records were chosen
+ * sampling_kind_of() - tell how records were chosen
  * @is_known: the file says the rates
  * @rate: one record of @rate was written
  *
  * Return: enum sampling.
  */
-enum sampling sampling_of(uint32_t is_known, uint32_t rate)
+enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate)
 {
 	if (!is_known)
 		return SAMPLING_UNKNOWN;
@@ -137,7 +137,7 @@ enum sampling sampling_of(uint32_t is_known, uint32_t rate)
  * Return: the error, INFINITY if no record tells it, or NAN if the rates are not known.
  */
 double relative_error_of(double variance, double sum, double number_variance,
-			 enum sampling sampling)
+			 enum sampling_kind sampling)
 {
 	if (sampling == SAMPLING_UNKNOWN)
 		return NAN;
@@ -154,7 +154,7 @@ double relative_error_of(double variance, double sum, double number_variance,
  * @sampling: which of the events were written: all, some, or not known
  */
 void set_time_figures(struct time_figures *figures, const struct report *report,
-		      const struct histogram *times, enum sampling sampling)
+		      const struct histogram *times, enum sampling_kind sampling)
 {
 	figures->total = report_cycles_ns(report, times->sum);
 	figures->error = sampling == SAMPLING_SOME && times->total_variance > 0 ?

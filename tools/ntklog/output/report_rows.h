@@ -64,7 +64,7 @@ extern const struct table_class report_threads_class;
 extern const struct table_class report_processors_class;
 extern const struct table_class report_unknown_class;
 
-enum sampling {
+enum sampling_kind {
 	SAMPLING_UNKNOWN,
 	SAMPLING_ALL,
 	SAMPLING_SOME,
@@ -119,11 +119,11 @@ char *report_code_text(const struct report *report, uint64_t address);
 struct split_pair report_split_pair(const struct report *report, uint64_t key);
 const char *report_label_text(const struct charge_label *label);
 double report_lock_count(const struct report *report, uint64_t key);
-enum sampling sampling_of(uint32_t is_known, uint32_t rate);
+enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate);
 double relative_error_of(double variance, double sum, double number_variance,
-			 enum sampling sampling);
+			 enum sampling_kind sampling);
 void set_time_figures(struct time_figures *figures, const struct report *report,
-		      const struct histogram *times, enum sampling sampling);
+		      const struct histogram *times, enum sampling_kind sampling);
 void set_unknown_time_figures(struct time_figures *figures);
 double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu);
 double report_per_second(const struct report *report, uint32_t groups,

@@ -79,9 +79,10 @@ static const struct spinlock_rates *highest_rates(const struct report *report)
 	return &report->analysis->spinlocks.highest_rates;
 }
 
-static enum sampling acquire_sampling(const struct report *report)
+static enum sampling_kind acquire_sampling(const struct report *report)
 {
-	return sampling_of(highest_rates(report)->is_known, highest_rates(report)->acquire_rate);
+	return sampling_kind_of(highest_rates(report)->is_known,
+				highest_rates(report)->acquire_rate);
 }
 
 /* Records of waits alone do not tell the number of acquisitions. */
@@ -295,7 +296,7 @@ static bool add_row(struct report *report, enum report_table table,
 	if (!sum->record_count)
 		return true;
 	set_time_figures(&row.times.wait, report, &sum->wait,
-			 sampling_of(rates->is_known, rates->contention_rate));
+			 sampling_kind_of(rates->is_known, rates->contention_rate));
 	if (sum->wait_only_count == sum->record_count)
 		set_unknown_time_figures(&row.times.hold);
 	else

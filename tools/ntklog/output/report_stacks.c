@@ -57,12 +57,12 @@ static double acquisitions_cell(const struct report *report, const void *row)
 	return sum_of(row)->wait_only_count ? NAN : (double)sum_of(row)->acquisition_count;
 }
 
-static enum sampling sampling_if(const struct report *report, bool is_sampled)
+static enum sampling_kind sampling_if(const struct report *report, bool is_sampled)
 {
 	bool known = report->analysis->spinlocks.rates.is_known ||
 		     report->analysis->resources.rates.is_known;
 
-	return sampling_of(known, is_sampled ? 2 : 1);
+	return sampling_kind_of(known, is_sampled ? 2 : 1);
 }
 
 static double acquisitions_error_cell(const struct report *report, const void *row)
@@ -111,7 +111,7 @@ static const struct column columns[] = {
 };
 
 static double total_error(double variance, double greatest, double sum, double number_variance,
-			  enum sampling sampling)
+			  enum sampling_kind sampling)
 {
 	return sampling == SAMPLING_SOME && number_variance > 0 ?
 		estimate_sum_error(variance, greatest, sum) :

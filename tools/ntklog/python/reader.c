@@ -110,7 +110,7 @@ static bool describe_damage(const struct etl_file *file, char *text, size_t size
 static void wait_for_pipe(void *argument)
 {
 	struct reader *reader = argument;
-	struct etl_input *input = etl_reader(reader->file)->input;
+	struct etl_input *input = etl_reader_of(reader->file)->input;
 	struct pollfd polled = { .fd = input->fd, .events = POLLIN };
 	PyGILState_STATE state = PyGILState_Ensure();
 	int ready = -1;
