@@ -169,11 +169,11 @@ static int open_outputs(struct exporter *exporter)
 	}
 	if (exporter->textfile.path && exporter_file_check(&exporter->textfile))
 		return -1;
-	if (!exporter->listen)
+	if (!exporter->listen_address)
 		return 0;
 	exporter->http.get_text = exporter_metrics_text;
 	exporter->http.argument = exporter;
-	if (exporter_http_open(&exporter->http, exporter->listen))
+	if (exporter_http_open(&exporter->http, exporter->listen_address))
 		return -1;
 	if (epoll_ctl(exporter->wake_fd, EPOLL_CTL_ADD, exporter_http_fd(&exporter->http),
 		      &event)) {
@@ -221,8 +221,8 @@ static int run_exporter(struct exporter *exporter)
 		err = write_file(exporter);
 	}
 	if (!err) {
-		if (exporter->listen)
-			message("the metrics are at http://%s/metrics", exporter->listen);
+		if (exporter->listen_address)
+			message("the metrics are at http://%s/metrics", exporter->listen_address);
 		err = follow_session(exporter);
 	}
 	/* A signal during a change of the mode ends the command as any other does. */
@@ -273,7 +273,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (!exporter_http_is_address(argument))
 			argp_error(state, "--listen: \"%s\" is not ADDRESS:PORT, such as "
 				   DEFAULT_LISTEN, argument);
-		exporter->listen = argument;
+		exporter->listen_address = argument;
 		return 0;
 	case OPTION_TEXTFILE:
 		exporter->textfile.path = argument;
@@ -297,14 +297,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		mode = exporter_find_mode(argument);
 		if (mode < 0)
 			argp_error(state, "--mode: \"%s\" is not full, sampled or waits", argument);
-		exporter->first_mode = mode;
+		exporter->richest_mode = mode;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "the argument \"%s\" is not understood", argument);
 		return 0;
 	case ARGP_KEY_END:
-		if (!exporter->listen && !exporter->textfile.path)
-			exporter->listen = DEFAULT_LISTEN;
+		if (!exporter->listen_address && !exporter->textfile.path)
+			exporter->listen_address = DEFAULT_LISTEN;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -370,7 +370,7 @@ int command_exporter(int argc, char **argv)
 		},
 	};
 
-	exporter.first_mode = exporter_find_mode(DEFAULT_MODE);
+	exporter.richest_mode = exporter_find_mode(DEFAULT_MODE);
 	argp_parse(&exporter_argp, argc, argv, 0, NULL, &exporter);
 	return run_exporter(&exporter);
 }

@@ -62,7 +62,7 @@ struct exporter_text {
 /*
  * @interval_s: seconds between two updates
  * @groups: names of event groups that the user wants; NULL: those that the kernel allows
- * @first_mode: richest of exporter_modes[] that may be used
+ * @richest_mode: richest of exporter_modes[] that may be used
  * @wake_fd: epoll file of the server and of the signals; -1: none
  * @overhead_share: overhead of the last interval, as a share of the time of all CPUs
  * @hooks_share: part of the hooks in @overhead_share
@@ -70,11 +70,11 @@ struct exporter_text {
  * @update_time: time of the last update, seconds since the epoch
  */
 struct exporter {
-	const char *listen;
+	const char *listen_address;
 	struct exporter_file textfile;
 	double interval_s;
 	const char *groups;
-	unsigned int first_mode;
+	unsigned int richest_mode;
 	struct live_sums live_sums;
 	struct exporter_http http;
 	int wake_fd;
@@ -97,7 +97,7 @@ struct exporter {
 	uint64_t change_counts[BUDGET_UP + 1];
 	uint64_t update_count;
 	double update_time;
-	struct exporter_text texts[2];
+	struct exporter_text metrics_texts[2];
 };
 
 int exporter_find_mode(const char *name);

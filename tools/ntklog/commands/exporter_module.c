@@ -56,12 +56,12 @@ int exporter_find_mode(const char *name)
  */
 const char *exporter_mode_name(const struct exporter *exporter)
 {
-	return exporter_modes[exporter->first_mode + exporter->budget.mode].linux_mode;
+	return exporter_modes[exporter->richest_mode + exporter->budget.mode].linux_mode;
 }
 
 static bool mode_has_sleeping(const struct exporter *exporter)
 {
-	return exporter_modes[exporter->first_mode + exporter->budget.mode].has_sleeping;
+	return exporter_modes[exporter->richest_mode + exporter->budget.mode].has_sleeping;
 }
 
 static void choose_groups(struct exporter *exporter)
@@ -96,7 +96,7 @@ static void count_modes(struct exporter *exporter)
 	}
 	exporter->budget.mode_count = 1;
 	if (spins)
-		exporter->budget.mode_count = ARRAY_SIZE(exporter_modes) - exporter->first_mode -
+		exporter->budget.mode_count = ARRAY_SIZE(exporter_modes) - exporter->richest_mode -
 					      !sleeps;
 }
 

@@ -203,7 +203,7 @@ static void put_all(const struct exporter *exporter, struct exposition *expositi
 const char *exporter_metrics_text(void *argument, bool is_openmetrics, size_t *size)
 {
 	struct exporter *exporter = argument;
-	struct exporter_text *text = &exporter->texts[is_openmetrics];
+	struct exporter_text *text = &exporter->metrics_texts[is_openmetrics];
 	struct exposition exposition = { .is_openmetrics = is_openmetrics };
 
 	if (!text->text) {
@@ -229,8 +229,8 @@ void exporter_drop_text(struct exporter *exporter)
 	size_t i;
 
 	exporter_http_drop_text(&exporter->http);
-	for (i = 0; i < ARRAY_SIZE(exporter->texts); i++) {
-		free(exporter->texts[i].text);
-		exporter->texts[i].text = NULL;
+	for (i = 0; i < ARRAY_SIZE(exporter->metrics_texts); i++) {
+		free(exporter->metrics_texts[i].text);
+		exporter->metrics_texts[i].text = NULL;
 	}
 }

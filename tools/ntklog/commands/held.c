@@ -35,7 +35,7 @@ static const char *age_text(uint64_t ns, char *text, size_t size)
 {
 	const union cell cell = { .number = (double)ns };
 
-	cell_format(CELL_TIME, &cell, text, size);
+	cell_format_text(CELL_TIME, &cell, text, size);
 	return text;
 }
 

@@ -125,7 +125,7 @@ static int record_events(struct record_command *record)
 			record->must_end = true;
 			return 0;
 		}
-		if (is_waiting && record->trap.was_met) {
+		if (is_waiting && record->trap.condition_was_met) {
 			is_waiting = false;
 			end = fmin(end, recording_now() + record->trap.seconds_after);
 		}
@@ -182,7 +182,7 @@ static int finish_file(struct record_command *record)
 		fputs("\r\033[K", stderr);
 	if (record->trap.condition)
 		trap_report_result(&record->trap);
-	if (record->trap.condition && !record->trap.was_met) {
+	if (record->trap.condition && !record->trap.condition_was_met) {
 		trace_file_remove(&record->trace);
 		return err;
 	}
@@ -356,7 +356,7 @@ static int record_files(struct record_command *record)
 	const struct trace_file trace = record->trace;
 	unsigned long turn;
 	char *path;
-	bool was_met = true, has_file = false;
+	bool condition_was_met = true, has_file = false;
 	sigset_t mask;
 	int err = 0;
 
@@ -366,16 +366,16 @@ static int record_files(struct record_command *record)
 	/* Let a write fail with an error, which is reported, instead of ending this process. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (turn = 1; !err && was_met && !record->must_end && turn <= record->trap.recording_count;
-	     turn++) {
+	for (turn = 1; !err && condition_was_met && !record->must_end &&
+	     turn <= record->trap.recording_count; turn++) {
 		record->trace = trace;
 		path = make_path(record, turn);
 		record->trace.path = path;
 		err = !path || record_file(record);
-		was_met = record->trap.was_met;
-		has_file |= was_met || !record->trap.condition;
-		if (!err && was_met && record->trap.exec)
-			err = child_run_exec(record->trap.exec, record->trace.path, &mask);
+		condition_was_met = record->trap.condition_was_met;
+		has_file |= condition_was_met || !record->trap.condition;
+		if (!err && condition_was_met && record->trap.exec_command)
+			err = child_run_exec(record->trap.exec_command, record->trace.path, &mask);
 		trap_close(&record->trap);
 		free(path);
 		record->must_end |= signal_is_pending();

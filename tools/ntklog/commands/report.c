@@ -36,7 +36,7 @@ enum {
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
 /* A report of everything begins with the answer. */
-static bool has_answer(const struct report_options *options)
+static bool prints_answer(const struct report_options *options)
 {
 	return options->tables == REPORT_USUAL_TABLES && options->files.path_count == 1;
 }
@@ -49,7 +49,7 @@ static void print_table(const struct report *report, struct table *table,
 		return;
 	}
 	putchar('\n');
-	if (options->table.is_wide && !options->columns)
+	if (options->table.prints_wide && !options->columns)
 		table_insert_errors(table, false);
 	if (table == &report->tables[REPORT_STACKS])
 		report_print_stacks(report, stdout, options->table.rows_max);
@@ -58,7 +58,7 @@ static void print_table(const struct report *report, struct table *table,
 		report_print_longest(report, stdout, options->table.rows_max);
 	else
 		table_print_fitted(table, stdout, options->table.rows_max,
-				   options->columns || options->table.is_wide);
+				   options->columns || options->table.prints_wide);
 }
 
 /* Print what a report of one lock has beside the tables. */
@@ -78,7 +78,7 @@ static void print_tables(struct report *report, const struct report_options *opt
 {
 	size_t count = options->files.path_count, top = options->table.rows_max, i;
 
-	if (options->is_ndjson) {
+	if (options->prints_ndjson) {
 		report_print_ndjson(report, hosts, count, top, options->tables, stdout);
 		return;
 	}
@@ -95,7 +95,7 @@ static void print_tables(struct report *report, const struct report_options *opt
 		return;
 	}
 	if (!options->table.prints_csv) {
-		if (has_answer(options)) {
+		if (prints_answer(options)) {
 			answer_print(report, stdout);
 			putchar('\n');
 		}
@@ -115,14 +115,14 @@ static void print_tables(struct report *report, const struct report_options *opt
 					   !selection_includes_all(&options->trace.selection),
 					   stdout);
 	}
-	if (options->table.lock && !options->table.prints_csv && has_answer(options))
+	if (options->table.lock && !options->table.prints_csv && prints_answer(options))
 		print_lock(report, options);
 }
 
 static int print_folded(const struct report *report, enum flame_kind what)
 {
-	struct flame root = { 0 };
-	bool is_complete = flame_make(&root, report, NULL);
+	struct flame_node root = { 0 };
+	bool is_complete = flame_make_tree(&root, report, NULL);
 
 	flame_print_folded(&root, what, stdout);
 	flame_free(&root);
@@ -137,7 +137,7 @@ static int print_page(const struct report *report, const struct report_options *
 	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
 	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
 
-	return report_print_page(report, options->html, top, all,
+	return report_print_page(report, options->html_path, top, all,
 				 options->tables == REPORT_USUAL_TABLES ? REPORT_ALL_TABLES :
 				 options->tables) ? NTKLOG_FAILED : NTKLOG_OK;
 }
@@ -158,21 +158,21 @@ static int show_report(struct report *report, const struct report_options *optio
 {
 	int status = NTKLOG_OK;
 
-	if (options->is_folded)
-		return print_folded(report, options->folded);
+	if (options->prints_folded)
+		return print_folded(report, options->folded_kind);
 	report_make_tables(report);
 	if (options->result) {
 		write_rows(report, options);
 	} else if (report_choose_columns(report, options) || report_sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
-	} else if (options->html) {
+	} else if (options->html_path) {
 		status = print_page(report, options);
 	} else {
 		print_tables(report, options, NULL);
 		if (finish_output(stdout, NULL))
 			status = NTKLOG_FAILED;
 	}
-	if (!status && !report_has_memory(report)) {
+	if (!status && !report_check_memory(report)) {
 		message("%s: %s", options->trace.path, strerror(ENOMEM));
 		status = NTKLOG_FAILED;
 	}
@@ -216,7 +216,7 @@ static int report_file(struct report_options *options)
 	bool is_open;
 	int status;
 
-	status = trace_refuse_output(&options->trace, options->html);
+	status = trace_refuse_output(&options->trace, options->html_path);
 	if (!status)
 		status = trace_open(&file, &names, &options->trace, &is_open);
 	if (status)
@@ -230,7 +230,7 @@ static int report_file(struct report_options *options)
 	analysis.charge_attribute = options->attribute;
 	analysis.is_split = options->has_attribute;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
-	analysis.has_lock_stacks = options->html && analysis.charges_waits;
+	analysis.has_lock_stacks = options->html_path && analysis.charges_waits;
 	if (is_open) {
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
@@ -333,7 +333,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_HTML:
-		options->html = argument;
+		options->html_path = argument;
 		return 0;
 	case OPTION_TABLE:
 		i = report_find_table(argument);
@@ -347,12 +347,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_FOLDED:
 		if (argument && strcmp(argument, "wait") && strcmp(argument, "hold"))
 			argp_error(state, "--folded: \"%s\" is not wait or hold", argument);
-		options->is_folded = true;
-		options->folded = argument && !strcmp(argument, "hold") ? FLAME_HOLD : FLAME_WAIT;
+		options->prints_folded = true;
+		options->folded_kind = argument && !strcmp(argument, "hold") ?
+				       FLAME_HOLD : FLAME_WAIT;
 		options->tables |= 1 << REPORT_STACKS;
 		return 0;
 	case OPTION_NDJSON:
-		options->is_ndjson = true;
+		options->prints_ndjson = true;
 		/* All rows, as with --json, unless the user wants fewer. */
 		options->table.has_rows_max = true;
 		return 0;
@@ -365,7 +366,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->columns = argument;
 		return 0;
 	case OPTION_SORT:
-		options->sort = argument;
+		options->sort_column_name = argument;
 		return 0;
 	case OPTION_ADDRESSES:
 		options->by_address = true;
@@ -385,10 +386,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[1] = &options->table;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->files.path_count > 1 && (options->html || options->is_folded))
+		if (options->files.path_count > 1 && (options->html_path || options->prints_folded))
 			argp_error(state, "--html and --folded take one file");
-		if (options->table.prints_json + options->table.prints_csv + !!options->html +
-		    options->is_folded + options->is_ndjson > 1)
+		if (options->table.prints_json + options->table.prints_csv + !!options->html_path +
+		    options->prints_folded + options->prints_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
 		refuse_attribute(options, state);

@@ -26,24 +26,24 @@ enum {
  *	other tables
  * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
  * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
- * @folded: the value that the stacks are weighted with
+ * @folded_kind: the value that the stacks are weighted with
  */
 struct report_options {
 	struct trace_options trace;
 	struct file_list files;
 	FILE *result;
 	struct table_options table;
-	const char *html;
+	const char *html_path;
 	bool by_address;
 	enum charge_attribute attribute;
 	bool has_attribute;
 	bool joins_locks;
 	unsigned int tables;
 	const char *columns;
-	const char *sort;
-	bool is_folded;
-	enum flame_kind folded;
-	bool is_ndjson;
+	const char *sort_column_name;
+	bool prints_folded;
+	enum flame_kind folded_kind;
+	bool prints_ndjson;
 };
 
 bool report_choose_order(struct table *table, const struct report_options *options);

@@ -71,7 +71,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		trap->has_option = true;
 		return 0;
 	case OPTION_EXEC:
-		trap->exec = argument;
+		trap->exec_command = argument;
 		trap->has_option = true;
 		return 0;
 	case ARGP_KEY_END:
@@ -237,12 +237,12 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
 {
 	struct trap *trap = argument;
 
-	if (trap->was_met)
+	if (trap->condition_was_met)
 		return trace_file_write(trap->trace, buffer, size);
-	trap->was_met = meets_condition(trap, buffer);
+	trap->condition_was_met = meets_condition(trap, buffer);
 	if (keep_buffer(trap, buffer, size))
 		return -1;
-	return trap->was_met ? write_kept(trap) : 0;
+	return trap->condition_was_met ? write_kept(trap) : 0;
 }
 
 /**
@@ -251,7 +251,7 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
  */
 void trap_report_result(const struct trap *trap)
 {
-	if (!trap->was_met)
+	if (!trap->condition_was_met)
 		message("--on: none of %" PRIu64 " events has met the condition: nothing is written",
 			trap->event_count);
 	else if (trap->lacks_early_buffers)
@@ -275,6 +275,6 @@ void trap_close(struct trap *trap)
 		.seconds_before = trap->seconds_before,
 		.seconds_after = trap->seconds_after,
 		.recording_count = trap->recording_count,
-		.exec = trap->exec,
+		.exec_command = trap->exec_command,
 	};
 }

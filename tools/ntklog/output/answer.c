@@ -307,7 +307,7 @@ static void add_steal_time(struct answer *answer)
 	/* The file tells the steal time of the whole recording only. */
 	if (!(share >= STEAL_MIN) || (selection && (selection->has_begin || selection->has_end)))
 		return;
-	cell_format(CELL_TIME, &cell, time, sizeof(time));
+	cell_format_text(CELL_TIME, &cell, time, sizeof(time));
 	answer_add_line(answer, "=> Host stopped virtual CPUs for %s, %.0f%% of their time.", time,
 			100 * share);
 }
@@ -375,7 +375,7 @@ static void add_lines_for_no_waits(struct answer *answer)
 }
 
 /* The parts of an answer whose lines are chosen: @parts is 0 before. */
-struct choice {
+struct line_choice {
 	size_t parts;
 	struct answer chain;
 	struct answer locks[LOCKS_MAX];
@@ -383,43 +383,44 @@ struct choice {
 };
 
 /* Take @lines of the room, if it has as many. */
-static bool take(size_t *room, size_t lines)
+static bool take_lines(size_t *free_lines, size_t lines)
 {
-	bool fits = lines <= *room;
+	bool fits = lines <= *free_lines;
 
-	*room -= fits ? lines : 0;
+	*free_lines -= fits ? lines : 0;
 	return fits;
 }
 
 /* Take room for lines one by one, until @chosen is @wanted. */
-static void take_up_to(size_t *room, size_t *chosen, size_t wanted)
+static void take_lines_up_to(size_t *free_lines, size_t *chosen, size_t wanted)
 {
-	while (*chosen < wanted && take(room, 1))
+	while (*chosen < wanted && take_lines(free_lines, 1))
 		++*chosen;
 }
 
-/* Choose the lines that fit into @room, the most important ones first. */
-static void choose_lines(struct choice *choice, const struct charge_sum *total, size_t room)
+/* Choose the lines that fit into @free_lines, the most important ones first. */
+static void choose_lines(struct line_choice *choice, const struct charge_sum *total,
+			 size_t free_lines)
 {
 	size_t reserved = choice->lock_count < LOCKS_RESERVED ? choice->lock_count : LOCKS_RESERVED;
 	size_t whole[LOCKS_RESERVED], locks = 0, i;
 
-	take_up_to(&room, &choice->parts, 1);
-	for (; locks < reserved && take(&room, LOCK_LINES); locks++) {
+	take_lines_up_to(&free_lines, &choice->parts, 1);
+	for (; locks < reserved && take_lines(&free_lines, LOCK_LINES); locks++) {
 		whole[locks] = choice->locks[locks].line_count;
 		choice->locks[locks].line_count = LOCK_LINES;
 	}
-	take_up_to(&room, &choice->parts, count_parts(total, PART_MIN));
+	take_lines_up_to(&free_lines, &choice->parts, count_parts(total, PART_MIN));
 	if (locks)
-		take_up_to(&room, &choice->locks[0].line_count, whole[0]);
-	if (!take(&room, choice->chain.line_count))
+		take_lines_up_to(&free_lines, &choice->locks[0].line_count, whole[0]);
+	if (!take_lines(&free_lines, choice->chain.line_count))
 		choice->chain.line_count = 0;
 	for (i = 1; i < locks; i++)
-		take_up_to(&room, &choice->locks[i].line_count, whole[i]);
+		take_lines_up_to(&free_lines, &choice->locks[i].line_count, whole[i]);
 	while (locks >= reserved && locks < choice->lock_count &&
-	       take(&room, choice->locks[locks].line_count))
+	       take_lines(&free_lines, choice->locks[locks].line_count))
 		locks++;
-	take_up_to(&room, &choice->parts, count_parts(total, SHARE_MIN));
+	take_lines_up_to(&free_lines, &choice->parts, count_parts(total, SHARE_MIN));
 	choice->lock_count = locks;
 }
 
@@ -430,7 +431,7 @@ static void make_answer(struct answer *answer)
 	const struct charge_sums *sums = &report->analysis->charge_sums;
 	struct answer hints = { .report = report }, open_lines = { .report = report };
 	struct answer verdicts = { .report = report };
-	struct choice choice = { .chain.report = report };
+	struct line_choice choice = { .chain.report = report };
 	const struct charged_class **sorted;
 	size_t count, fixed, i;
 

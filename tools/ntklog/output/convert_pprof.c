@@ -25,7 +25,7 @@
 #include "pprof.pb-c.h"
 
 /* Values of a sample, in the order of the profile. */
-enum pprof_value {
+enum pprof_value_kind {
 	VALUE_CONTENTIONS,
 	VALUE_DELAY,
 	VALUE_ACQUISITIONS,

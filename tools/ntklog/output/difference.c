@@ -67,7 +67,7 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
 	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total_weight;
 }
 
-struct row_adder {
+struct add_rows_context {
 	struct difference *difference;
 	size_t side;
 	double ns_per_cycle;
@@ -75,10 +75,10 @@ struct row_adder {
 };
 
 /* The row takes over the memory of @lock and @caller. They may be NULL for want of memory. */
-static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool is_spinning,
-		    const struct histogram *wait, const struct histogram *hold)
+static void add_row(struct add_rows_context *add_rows_context, char *lock, char *caller,
+		    bool is_spinning, const struct histogram *wait, const struct histogram *hold)
 {
-	struct difference *difference = row_adder->difference;
+	struct difference *difference = add_rows_context->difference;
 	struct difference_row row = {
 		.lock = lock, .caller = caller, .is_spinning = is_spinning,
 	};
@@ -93,10 +93,11 @@ static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool 
 		free(caller);
 		return;
 	}
-	add_sums(row.sums[row_adder->side], wait, hold, row_adder->ns_per_cycle);
+	add_sums(row.sums[add_rows_context->side], wait, hold, add_rows_context->ns_per_cycle);
 	difference->rows[difference->row_count++] = row;
 	/* A row of few records does not tell its error, but all rows together may tell theirs. */
-	if (!histogram_merge(&row_adder->wait, wait) || !histogram_merge(&row_adder->hold, hold))
+	if (!histogram_merge(&add_rows_context->wait, wait) ||
+	    !histogram_merge(&add_rows_context->hold, hold))
 		difference->no_memory = true;
 }
 
@@ -114,7 +115,7 @@ void difference_add(struct difference *difference, size_t side, const struct ana
 	const struct spinlock_stats *spinlocks = &analysis->spinlocks;
 	const struct resource_stats *resources = &analysis->resources;
 	const struct report report = { .file = file, .analysis = analysis, .names = names };
-	struct row_adder row_adder = {
+	struct add_rows_context add_rows_context = {
 		.difference = difference,
 		.side = side,
 		.ns_per_cycle = etl_cycles_ns(file, 1),
@@ -125,26 +126,26 @@ void difference_add(struct difference *difference, size_t side, const struct ana
 
 	difference->lacks_names |= report_lacks_names(&report);
 	for (pair = spinlocks->pairs; pair; pair = pair->hh.next)
-		add_row(&row_adder, report_symbol_text(&report, pair->key.lock),
+		add_row(&add_rows_context, report_symbol_text(&report, pair->key.lock),
 			report_code_text(&report, pair->key.caller), true, &pair->sum.wait,
 			&pair->sum.hold);
-	add_row(&row_adder, strdup("(others)"), strdup(""), true, &spinlocks->others.wait,
+	add_row(&add_rows_context, strdup("(others)"), strdup(""), true, &spinlocks->others.wait,
 		&spinlocks->others.hold);
 	for (class = 0; class < RESOURCE_ACCESSES; class++) {
 		for (entry = resources->resources; entry; entry = entry->hh.next)
-			add_row(&row_adder, report_symbol_text(&report, entry->key.address),
+			add_row(&add_rows_context, report_symbol_text(&report, entry->key.address),
 				entry->key.caller ? report_code_text(&report, entry->key.caller) :
 						    strdup(""),
 				false, &entry->sums[class].wait, &entry->sums[class].hold);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
-			add_row(&row_adder, strdup("(others)"), strdup(""), false,
+			add_row(&add_rows_context, strdup("(others)"), strdup(""), false,
 				&resources->others[kind].sums[class].wait,
 				&resources->others[kind].sums[class].hold);
 	}
-	add_sums(difference->total.sums[side], &row_adder.wait, &row_adder.hold,
-		 row_adder.ns_per_cycle);
-	histogram_free(&row_adder.wait);
-	histogram_free(&row_adder.hold);
+	add_sums(difference->total.sums[side], &add_rows_context.wait, &add_rows_context.hold,
+		 add_rows_context.ns_per_cycle);
+	histogram_free(&add_rows_context.wait);
+	histogram_free(&add_rows_context.hold);
 }
 
 /**
@@ -336,8 +337,8 @@ void difference_print_total(const struct difference *difference, enum difference
 	size_t i;
 
 	for (i = 0; i < 4; i++)
-		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
-			    sizeof(texts[i]));
+		cell_format_text(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
+				 sizeof(texts[i]));
 	fprintf(stream, "%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure),
 		texts[0], texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
 	if (total->sums[0][measure].estimate > 0)

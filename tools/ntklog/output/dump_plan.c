@@ -377,8 +377,8 @@ static int make_plan(struct dump_plans *plans, const struct event_type *type,
 
 	/* Allocate a step for each field, and some for commas alone. */
 	*place = calloc(1, sizeof(**place) +
-			(type->field_count + DUMP_COLUMNS_MAX / 16 +
-			 1) * sizeof(struct print_step));
+			(type->field_count + DUMP_COLUMNS_MAX / 16 + 1) *
+			sizeof(struct print_step));
 	if (!*place)
 		return -1;
 	return plans->format == DUMP_CSV ? make_csv_steps(plans, *place, type, &event) :

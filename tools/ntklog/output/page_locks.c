@@ -231,13 +231,14 @@ static void append_times(json_t *array, const struct report *report, const char 
 
 	report_widen_axis(report, wait, &axis);
 	report_widen_axis(report, hold, &axis);
-	if (axis.decades)
+	if (axis.decade_count)
 		json_array_append_new(array,
 				      json_pack("{s:s, s:i, s:i, s:o*, s:o*}", "label", label,
-						"first", axis.first, "decades", axis.decades,
+						"first", axis.first_power,
+						"decades", axis.decade_count,
 						"waits", report_histogram_json(report, wait, &axis),
-						"holds", report_histogram_json(report, hold,
-									       &axis)));
+						"holds",
+						report_histogram_json(report, hold, &axis)));
 }
 
 /* Make the distributions of waits and holds: of a lock that sleeps for each of its two modes. */
@@ -279,7 +280,7 @@ static void add_charges(json_t *object, const struct report *report, const struc
 {
 	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charged_class *class;
-	struct flame root = { .name = "all" };
+	struct flame_node root = { .name = "all" };
 
 	HASH_FIND(hh, sums->classes, &lock->key, sizeof(lock->key), class);
 	if (class) {
@@ -299,7 +300,7 @@ static void add_charges(json_t *object, const struct report *report, const struc
 		json_object_set_new(object, "holders",
 				    names_json(report, &lock->key, CHARGE_ROW_HOLDER));
 	}
-	if (report->analysis->has_lock_stacks && flame_make(&root, report, &lock->key)) {
+	if (report->analysis->has_lock_stacks && flame_make_tree(&root, report, &lock->key)) {
 		json_object_set_new(object, "waiter_stacks",
 				    page_flame_json(&root, FLAME_WAIT, FUNCTIONS_MAX));
 		json_object_set_new(object, "holder_stacks",

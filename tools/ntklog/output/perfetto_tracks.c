@@ -15,7 +15,7 @@
  * Return: the track, or NULL if there are too many tracks or no memory.
  */
 struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
-					   enum perfetto_group group, uint64_t number)
+					   enum track_group group, uint64_t number)
 {
 	const struct perfetto_track wanted = { .key = { group, number } };
 	uint64_t mixed = (number + group) * UINT64_C(0x9E3779B97F4A7C15);

@@ -15,7 +15,7 @@
 #include "timeline.h"
 
 /* Groups of tracks, which are their parents. */
-enum perfetto_group {
+enum track_group {
 	PERFETTO_SPINLOCKS = 1,
 	PERFETTO_RESOURCES,
 	PERFETTO_THREADS,
@@ -79,7 +79,7 @@ struct perfetto_tracks {
 };
 
 struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
-					   enum perfetto_group group, uint64_t number);
+					   enum track_group group, uint64_t number);
 uint64_t perfetto_new_number(struct perfetto_tracks *tracks);
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 					       struct perfetto_track *track, int64_t wait,

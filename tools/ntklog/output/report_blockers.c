@@ -83,7 +83,7 @@ static void format_ticks(const struct report *report, uint64_t ticks, char *text
 {
 	const union cell cell = { .number = report_ticks_ns(report, (double)ticks) };
 
-	cell_format(CELL_TIME, &cell, text, size);
+	cell_format_text(CELL_TIME, &cell, text, size);
 }
 
 /* Make a title with the parts of all waits, which add up to the waits. */

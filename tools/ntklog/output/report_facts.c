@@ -97,7 +97,7 @@ static void print_spinlock_rates(const struct report *report, const struct spinl
 		snprintf(spins, sizeof(spins), " %" PRIu32 " spins or more",
 			 rates->spin_threshold);
 	if (rates->hold_threshold) {
-		cell_format(CELL_TIME, &threshold, time, sizeof(time));
+		cell_format_text(CELL_TIME, &threshold, time, sizeof(time));
 		snprintf(hold, sizeof(hold), "; and all held for more than %s (%" PRIu32 " cycles)",
 			 time, rates->hold_threshold);
 	}
@@ -420,7 +420,7 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 		};
 		char time[32];
 
-		cell_format(CELL_TIME, &missed, time, sizeof(time));
+		cell_format_text(CELL_TIME, &missed, time, sizeof(time));
 		print_fact(stream, before, after,
 			   "the %d heaviest pairs of lock and caller are told apart, the rest is in (others); a row lacks at most %s of its wait",
 			   SPINLOCK_PAIRS_MAX, time);
@@ -432,7 +432,7 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 		const union cell waited = { .number = analysis->open_holds.wait_ns };
 		char time[32];
 
-		cell_format(CELL_TIME, &waited, time, sizeof(time));
+		cell_format_text(CELL_TIME, &waited, time, sizeof(time));
 		print_fact(stream, before, after,
 			   "%s of waiting in %ju wait%s has no record, because the waits or the holds after them had not ended: the answer and the tables blockers, waiters and longest have it, the tables of locks do not",
 			   time, (uintmax_t)analysis->open_holds.wait_count,
@@ -447,7 +447,7 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 		print_fact(stream, before, after,
 			   "%" PRIu64 " buffers hold no events: they were skipped",
 			   file->other_buffers);
-	if (!report_has_memory(report))
+	if (!report_check_memory(report))
 		print_fact(stream, before, after,
 			   "there was not enough memory: the tables are not complete");
 }

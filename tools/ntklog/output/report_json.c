@@ -106,12 +106,12 @@ static json_t *observed_json(const struct report *report)
 /**
  * report_json() - make the report as a JSON object
  * @report: report from report_make_tables(), with sorted tables
- * @top: most rows of each table; 0 for all
+ * @rows_max: most rows of each table; 0 for all
  * @tables: tables to include, as bits
  *
  * Return: the object, or NULL without memory.
  */
-json_t *report_json(const struct report *report, size_t top, unsigned int tables)
+json_t *report_json(const struct report *report, size_t rows_max, unsigned int tables)
 {
 	const struct analysis *analysis = report->analysis;
 	const struct etl_file *file = report->file;
@@ -160,6 +160,6 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 	for (i = 0; object && i < REPORT_TABLES; i++)
 		if (tables & 1 << i)
 			json_object_set_new(object, report->tables[i].name,
-					    table_json(&report->tables[i], top));
+					    table_json(&report->tables[i], rows_max));
 	return object;
 }

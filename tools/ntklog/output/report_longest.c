@@ -162,9 +162,9 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
  * report_print_longest() - print the longest waits
  * @report: report with its file, analysis and names
  * @stream: stream to print to
- * @top: most waits to print; 0 for all
+ * @waits_max: most waits to print; 0 for all
  */
-void report_print_longest(const struct report *report, FILE *stream, size_t top)
+void report_print_longest(const struct report *report, FILE *stream, size_t waits_max)
 {
 	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	size_t i;
@@ -174,7 +174,7 @@ void report_print_longest(const struct report *report, FILE *stream, size_t top)
 	fputs("The longest waits, step by step\n", stream);
 	fprintf(stream, "  %11s %8s\n", "at", "for");
 	for (i = 0; i < LONGEST_WAITS_MAX && longest->waits_by_length[i]->ticks &&
-	     (!top || i < top); i++)
+	     (!waits_max || i < waits_max); i++)
 		print_wait(report, stream, i + 1, longest->waits_by_length[i]);
 }
 

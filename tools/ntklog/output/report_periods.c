@@ -29,8 +29,8 @@ static void print_period(const struct report *report, FILE *stream, double from,
 	const union cell time = { .number = report_ticks_ns(report, waited) };
 	char waits[32], wait[32];
 
-	cell_format(CELL_COUNT, &count, waits, sizeof(waits));
-	cell_format(CELL_TIME, &time, wait, sizeof(wait));
+	cell_format_text(CELL_COUNT, &count, waits, sizeof(waits));
+	cell_format_text(CELL_TIME, &time, wait, sizeof(wait));
 	fprintf(stream, "%11.6fs %9s", from, waits);
 	if (waited > 0)
 		fprintf(stream, " %9s  %.*s", wait, (int)ceil(waited / most * BAR), bar);

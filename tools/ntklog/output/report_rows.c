@@ -230,8 +230,9 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 }
 
 /* The part of a CPU's sum from outside the time in which the groups were observed. */
-static double unobserved(const struct report *report, uint32_t groups, const struct cpu_sums *sums,
-			 enum cpu_sum_kind which, size_t cpu)
+static double compute_unobserved_sum(const struct report *report, uint32_t groups,
+				     const struct cpu_sums *sums, enum cpu_sum_kind which,
+				     size_t cpu)
 {
 	bool is_known = coverage_is_observed_at_begin(&report->analysis->coverage, groups);
 
@@ -258,7 +259,7 @@ double report_per_second(const struct report *report, uint32_t groups,
 	size_t cpu, i;
 
 	for (cpu = 0; report->has_coverage && cpu < sums->cpu_count; cpu++) {
-		double part = -unobserved(report, groups, sums, which, cpu);
+		double part = -compute_unobserved_sum(report, groups, sums, which, cpu);
 
 		if (!cpu_begins_differ) {
 			all += part;

@@ -279,7 +279,7 @@ static const struct column columns[] = {
 };
 
 /* @key: lock or number of the split, and caller; NULL: all pairs without a row of their own */
-static bool add_row(struct report *report, enum report_table table,
+static bool add_row(struct report *report, enum report_table_kind table,
 		    const struct spinlock_key *key, const struct spinlock_sum *sum)
 {
 	const struct spinlock_rates *rates = highest_rates(report);

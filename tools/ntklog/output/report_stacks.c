@@ -174,13 +174,13 @@ const struct table_class report_stacks_class = {
  * report_print_stacks() - print the table of stacks, with the functions below the numbers of a row
  * @report: report of one file or of many
  * @stream: stream to print to
- * @top: most stacks to print; 0 for all
+ * @rows_max: most stacks to print; 0 for all
  */
-void report_print_stacks(const struct report *report, FILE *stream, size_t top)
+void report_print_stacks(const struct report *report, FILE *stream, size_t rows_max)
 {
 	const struct table *table = &report->tables[REPORT_STACKS];
-	size_t rows = table_shown_row_count(table, top), width = terminal_width(stream), row, k,
-	       length;
+	size_t rows = table_shown_row_count(table, rows_max), width = terminal_width(stream);
+	size_t row, k, length;
 	size_t functions = table_find_column(table, "stack");
 	char text[NAME_SIZE], number[2 * NAME_SIZE];
 	const char *at;

@@ -32,7 +32,7 @@ static const struct column attribute_column =
  *
  * Return: enum report_table, or REPORT_TABLES if no table has that name.
  */
-enum report_table report_find_table(const char *name)
+enum report_table_kind report_find_table(const char *name)
 {
 	unsigned int i;
 
@@ -48,7 +48,7 @@ enum report_table report_find_table(const char *name)
  *
  * Return: the name.
  */
-const char *report_table_name(enum report_table which)
+const char *report_table_name(enum report_table_kind which)
 {
 	return classes[which]->name;
 }
@@ -161,7 +161,7 @@ void report_show_column(struct report *report, const char *name, bool sorts)
  *
  * Return: the reason, or NULL if it can.
  */
-const char *report_attribute_refusal(enum report_table which, enum charge_attribute attribute)
+const char *report_attribute_refusal(enum report_table_kind which, enum charge_attribute attribute)
 {
 	/* A switch has a thread and a CPU. */
 	if (which == REPORT_THREADS && attribute != CHARGE_BY_TASK &&
@@ -172,7 +172,7 @@ const char *report_attribute_refusal(enum report_table which, enum charge_attrib
 }
 
 /* Make a table without rows, with the columns host and by if the report has hosts, or is split. */
-static bool make_table(struct report *report, enum report_table which, bool has_host)
+static bool make_table(struct report *report, enum report_table_kind which, bool has_host)
 {
 	static const struct column host = TEXT_COLUMN("host", "host", NULL,
 						      "machine, by the name of its file");
@@ -236,7 +236,7 @@ void report_make_host_tables(struct report *report)
  * @is_selection: the user selected events
  * @stream: output stream
  */
-void report_print_empty(enum report_table which, bool is_selection, FILE *stream)
+void report_print_empty(enum report_table_kind which, bool is_selection, FILE *stream)
 {
 	char text[128];
 
@@ -248,12 +248,12 @@ void report_print_empty(enum report_table which, bool is_selection, FILE *stream
 }
 
 /**
- * report_has_memory() - tell whether memory sufficed for the whole report
+ * report_check_memory() - tell whether memory sufficed for the whole report
  * @report: made
  *
  * Return: nonzero if it did.
  */
-int report_has_memory(const struct report *report)
+int report_check_memory(const struct report *report)
 {
 	size_t i;
 

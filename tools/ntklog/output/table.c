@@ -172,14 +172,14 @@ void table_cut_rows(struct table *table, size_t rows)
 /**
  * table_keep_top_rows() - sort the rows and remove those behind the first ones, if there are more
  * @table: the table
- * @top: number of rows to keep; 0: all
+ * @rows_max: number of rows to keep; 0: all
  */
-void table_keep_top_rows(struct table *table, size_t top)
+void table_keep_top_rows(struct table *table, size_t rows_max)
 {
-	if (!top || table->row_count <= top)
+	if (!rows_max || table->row_count <= rows_max)
 		return;
 	table_sort(table);
-	table_cut_rows(table, table_shown_row_count(table, top));
+	table_cut_rows(table, table_shown_row_count(table, rows_max));
 }
 
 static bool has_text(const struct table *table, const union cell *cells, size_t count,
@@ -358,13 +358,13 @@ bool table_has_cells(const struct table *table)
 /**
  * table_shown_row_count() - compute the number of rows to show
  * @table: table
- * @top: most rows to show; 0 for all
+ * @rows_max: most rows to show; 0 for all
  *
  * Return: number of rows.
  */
-size_t table_shown_row_count(const struct table *table, size_t top)
+size_t table_shown_row_count(const struct table *table, size_t rows_max)
 {
-	return top && top < table->row_count ? top : table->row_count;
+	return rows_max && rows_max < table->row_count ? rows_max : table->row_count;
 }
 
 static void format_time(double ns, char *text, size_t size)
@@ -394,13 +394,13 @@ static bool is_unknown(enum cell_kind kind, const union cell *cell)
 }
 
 /**
- * cell_format() - format a cell for people
+ * cell_format_text() - format a cell for people
  * @kind: kind of the cell
  * @cell: cell
  * @text: set to the text; "-" for an unknown value, "?" for an error of unknown size
  * @size: bytes of @text
  */
-void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size)
+void cell_format_text(enum cell_kind kind, const union cell *cell, char *text, size_t size)
 {
 	if (is_unknown(kind, cell)) {
 		snprintf(text, size, kind == CELL_ERROR && isinf(cell->number) ? "?" : "-");
@@ -466,7 +466,7 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	/* The error is 0 if every event was written, and may be NAN. */
 	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
 		kind = CELL_COUNT;
-	cell_format(kind, cell_at(table, row, column), text, size);
+	cell_format_text(kind, cell_at(table, row, column), text, size);
 	if (is_lower_bound(table, row, column)) {
 		length = strnlen(text, size - 2);
 		memmove(text + 1, text, length);
@@ -478,7 +478,7 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	if (!(error->number > ERROR_MARKED))
 		return;
 	length = strlen(text);
-	cell_format(CELL_ERROR, error, percent, sizeof(percent));
+	cell_format_text(CELL_ERROR, error, percent, sizeof(percent));
 	snprintf(text + length, size - length, "+-%s", percent);
 }
 
@@ -486,11 +486,11 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
  * table_print_csv() - print a table as comma-separated values; times are nanoseconds
  * @table: table
  * @stream: stream to print to
- * @top: most rows to print; 0 for all
+ * @rows_max: most rows to print; 0 for all
  */
-void table_print_csv(const struct table *table, FILE *stream, size_t top)
+void table_print_csv(const struct table *table, FILE *stream, size_t rows_max)
 {
-	size_t rows = table_shown_row_count(table, top), row, i, k;
+	size_t rows = table_shown_row_count(table, rows_max), row, i, k;
 
 	fputs("table", stream);
 	for (k = 0; k < table->shown_count; k++) {
@@ -554,13 +554,13 @@ json_t *table_row_json(const struct table *table, size_t row)
 /**
  * table_json() - make a JSON array of the rows
  * @table: table
- * @top: most rows of the array; 0 for all
+ * @rows_max: most rows of the array; 0 for all
  *
  * Return: array of objects, or NULL without memory.
  */
-json_t *table_json(const struct table *table, size_t top)
+json_t *table_json(const struct table *table, size_t rows_max)
 {
-	size_t rows = table_shown_row_count(table, top), row;
+	size_t rows = table_shown_row_count(table, rows_max), row;
 	json_t *array = json_array();
 
 	for (row = 0; row < rows; row++)
