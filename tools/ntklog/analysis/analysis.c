@@ -154,7 +154,8 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 }
 
 /* Whether a time of the session clock is after the selected time. */
-static bool is_later(const struct selection *selection, const struct etl_file *file, uint64_t time)
+static bool time_is_later(const struct selection *selection, const struct etl_file *file,
+			  uint64_t time)
 {
 	return selection && selection->has_end && etl_seconds(file, time) > selection->end_seconds;
 }
@@ -181,7 +182,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* Rates and covered times come from events that are not selected, too. */
 	collect_recording_facts(analysis, file, event, type);
 	if (selection && !selection_includes_time(selection, file, event)) {
-		analysis->has_later_events |= is_later(selection, file, event->time_stamp);
+		analysis->has_later_events |= time_is_later(selection, file, event->time_stamp);
 		return 0;
 	}
 	if (type && event_type_check(file, event, type))
@@ -225,7 +226,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 }
 
 /* Return the end of the selected time, or the time of the last event if that is earlier. */
-static uint64_t last_wanted_time(const struct analysis *analysis, const struct etl_file *file)
+static uint64_t find_last_wanted_time(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 
@@ -287,8 +288,8 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		charging_thread_start(&analysis->charge_sums);
 	while ((event = stack_matcher_next(matcher, &stack)))
 		analysis_add(analysis, file, event, stack);
-	analysis->has_later_events |= is_later(analysis->selection, file,
-					       etl_merge_latest_skipped(merge));
+	analysis->has_later_events |= time_is_later(analysis->selection, file,
+						    etl_merge_latest_skipped(merge));
 	charging_thread_join(&analysis->charge_sums);
 	analysis->stacks.counts = *stack_matcher_counts(matcher);
 	analysis->stacks.has_any = stack_matcher_has_stacks(matcher);
@@ -343,7 +344,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
  * Return the begin of the covered time. Without --from that is the start of the session if a flight
  * recorder has all buffers of a CPU, even if the CPU's first event is later.
  */
-static uint64_t first_wanted_time(const struct analysis *analysis, const struct etl_file *file)
+static uint64_t find_first_wanted_time(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 	size_t i;
@@ -378,8 +379,8 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	     memcmp(&analysis->rates_history.intervals[0].rates, &start, sizeof(start))))
 		read_again(analysis, file, &before);
 	coverage_find_cpus_with_all_buffers(&analysis->coverage, file);
-	coverage_finish(&analysis->coverage, first_wanted_time(analysis, file),
-			last_wanted_time(analysis, file));
+	coverage_finish(&analysis->coverage, find_first_wanted_time(analysis, file),
+			find_last_wanted_time(analysis, file));
 	analysis_finish(analysis);
 }
 

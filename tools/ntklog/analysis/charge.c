@@ -234,13 +234,13 @@ static int compare_acquire_times(const void *a, const void *b)
 /* The recorded holds that overlap a wait, in the order of their acquisition. */
 static size_t find_overlapping_holds(struct charger *charger, const struct charge_hold *waiter)
 {
-	uint64_t link = charger->lock_heads[ring_bucket(waiter->lock)];
+	uint64_t link = charger->lock_heads[bucket_of_key(waiter->lock)];
 	const struct charge_hold *hold;
 	size_t count = 0;
 
 	/* Holds are linked in the order of their releases, unless a record is very late. */
 	for (; (hold = hold_at(charger, link)) && hold->release_time > waiter->wait_start &&
-	     count < CHARGE_OVERLAPS_MAX; link = older_link(link, hold->older_hold_distance))
+	     count < CHARGE_OVERLAPS_MAX; link = find_older_link(link, hold->older_hold_distance))
 		if (hold->lock == waiter->lock &&
 		    hold->is_sleeping_lock == waiter->is_sleeping_lock &&
 		    hold->acquire_time < waiter->acquire_time &&
@@ -357,11 +357,11 @@ const struct charge_hold *charger_next_hold(struct charger *charger, bool all)
 		return NULL;
 	hold = &charger->holds[number % CHARGE_KEPT_MAX];
 	choose_sums_or_switches(charger, hold);
-	lock_head = &charger->lock_heads[ring_bucket(hold->lock)];
+	lock_head = &charger->lock_heads[bucket_of_key(hold->lock)];
 	hold->older_hold_distance = link_distance(charger, *lock_head, number);
 	*lock_head = number + 1;
 	if (!hold->is_sleeping_lock || hold->acquire_time > hold->wait_start) {
-		uint64_t *wait_head = &charger->wait_heads[ring_bucket(charge_owner(hold))];
+		uint64_t *wait_head = &charger->wait_heads[bucket_of_key(charge_owner(hold))];
 		const struct charge_hold *inner_wait = hold_at(charger, *wait_head);
 		uint64_t link = *wait_head;
 		size_t visits;
@@ -370,7 +370,7 @@ const struct charge_hold *charger_next_hold(struct charger *charger, bool all)
 		/* The bucket may have holds of other owners. */
 		for (visits = 0; inner_wait &&
 		     charge_owner(inner_wait) != charge_owner(hold); visits++) {
-			link = older_link(link, inner_wait->older_wait_distance);
+			link = find_older_link(link, inner_wait->older_wait_distance);
 			inner_wait = visits < BUCKET_VISITS_MAX ? hold_at(charger, link) : NULL;
 		}
 		hold->has_inner_wait =
@@ -423,7 +423,7 @@ void charger_repeat_steps(struct charger *charger, const struct charge_hold *wai
  */
 void charger_switch_out(struct charger *charger, const struct charge_absence *absence)
 {
-	uint64_t *head = &charger->absence_heads[ring_bucket(absence->thread_id)];
+	uint64_t *head = &charger->absence_heads[bucket_of_key(absence->thread_id)];
 	size_t at = charger->absence_count % CHARGE_KEPT_MAX;
 	struct charge_absence *kept = &charger->absences[at];
 
@@ -449,7 +449,7 @@ void charger_switch_in(struct charger *charger, uint32_t thread_id, uint64_t tim
 {
 	struct charge_absence *absence;
 
-	absence = absence_at(charger, charger->absence_heads[ring_bucket(thread_id)]);
+	absence = absence_at(charger, charger->absence_heads[bucket_of_key(thread_id)]);
 	while (absence && absence->thread_id != thread_id)
 		absence = absence_at(charger, absence->older_link);
 	if (!absence || absence->until != UINT64_MAX)

@@ -57,7 +57,7 @@ struct charger {
 	bool emits_runs;
 };
 
-static inline size_t ring_bucket(uint64_t key)
+static inline size_t bucket_of_key(uint64_t key)
 {
 	return (key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - CHARGE_BUCKET_BITS);
 }
@@ -69,7 +69,7 @@ static inline const struct charge_hold *hold_at(const struct charger *charger, u
 	return &charger->holds[(link - 1) % CHARGE_KEPT_MAX];
 }
 
-static inline uint64_t older_link(uint64_t link, int32_t distance)
+static inline uint64_t find_older_link(uint64_t link, int32_t distance)
 {
 	return distance ? link - distance : 0;
 }

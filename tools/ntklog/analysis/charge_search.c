@@ -31,11 +31,11 @@ static const struct charge_hold *visit_hold(const struct charger *charger, uint6
 const struct charge_hold *charger_find_wait(const struct charger *charger, uint32_t thread_id,
 					    uint64_t time)
 {
-	uint64_t link = charger->wait_heads[ring_bucket(thread_id)], visits = 0;
+	uint64_t link = charger->wait_heads[bucket_of_key(thread_id)], visits = 0;
 	const struct charge_hold *hold;
 
 	for (; (hold = visit_hold(charger, link, time, &visits));
-	     link = older_link(link, hold->older_wait_distance))
+	     link = find_older_link(link, hold->older_wait_distance))
 		if (charge_owner(hold) == thread_id && hold->wait_start <= time &&
 		    hold->acquire_time > time)
 			return hold;
@@ -53,11 +53,11 @@ const struct charge_hold *charger_find_wait(const struct charger *charger, uint3
 const struct charge_hold *charger_find_holder(const struct charger *charger,
 					      const struct charge_hold *wait, uint64_t time)
 {
-	uint64_t link = charger->lock_heads[ring_bucket(wait->lock)], visits = 0;
+	uint64_t link = charger->lock_heads[bucket_of_key(wait->lock)], visits = 0;
 	const struct charge_hold *hold;
 
 	for (; (hold = visit_hold(charger, link, time, &visits));
-	     link = older_link(link, hold->older_hold_distance))
+	     link = find_older_link(link, hold->older_hold_distance))
 		if (hold->lock == wait->lock && hold->is_sleeping_lock == wait->is_sleeping_lock &&
 		    hold->acquire_time <= time && hold->release_time > time)
 			return hold;
@@ -74,11 +74,11 @@ static uint64_t find_first_wait(const struct charger *charger,
 	uint64_t newest = charger->hold_count - 1, back;
 
 	if (owning_hold->is_sleeping_lock)
-		return charger->wait_heads[ring_bucket(owning_hold->thread_id)];
+		return charger->wait_heads[bucket_of_key(owning_hold->thread_id)];
 	if (charger->visits_max > NESTED_VISITS_MAX)
 		*visits = charger->visits_max - NESTED_VISITS_MAX;
 	back = (newest - (owning_hold - charger->holds)) % CHARGE_KEPT_MAX;
-	return older_link(newest - back + 1, owning_hold->older_wait_distance);
+	return find_older_link(newest - back + 1, owning_hold->older_wait_distance);
 }
 
 /* The longest wait within a time of a task, or for spin locks of the CPU of @owning_hold. */
@@ -91,7 +91,7 @@ static const struct charge_hold *find_longest_wait(const struct charger *charger
 	const struct charge_hold *hold, *found = NULL;
 
 	for (; (hold = visit_hold(charger, link, from, &visits));
-	     link = older_link(link, hold->older_wait_distance)) {
+	     link = find_older_link(link, hold->older_wait_distance)) {
 		uint64_t begin = max_u64(hold->wait_start, from);
 		uint64_t end = min_u64(hold->acquire_time, until);
 
@@ -184,7 +184,7 @@ const struct charge_absence *charger_find_last_absence(const struct charger *cha
 	const struct charge_absence *absence = newer;
 
 	if (!absence)
-		absence = absence_at(charger, charger->absence_heads[ring_bucket(thread_id)]);
+		absence = absence_at(charger, charger->absence_heads[bucket_of_key(thread_id)]);
 	while (absence && (absence->thread_id != thread_id || absence->from >= time))
 		absence = absence_at(charger, absence->older_link);
 	return absence;

@@ -147,8 +147,8 @@ static void add_charged_piece(struct charge_sums *sums, const struct charge_hold
 }
 
 /* The pieces into which one hold, or one free time, is divided arrive one after the other. */
-static void join_piece(struct charge_sums *sums, const struct charge_hold *waiter,
-		       const struct wait_piece *piece, struct charge_label *holder)
+static void add_to_growing_piece(struct charge_sums *sums, const struct charge_hold *waiter,
+				 const struct wait_piece *piece, struct charge_label *holder)
 {
 	struct wait_piece *charged = &sums->growing_piece.piece;
 
@@ -188,7 +188,7 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 		holder = sums->fixed_labels[CHARGE_LABEL_UNKNOWN];
 	else
 		holder = sums->fixed_labels[CHARGE_LABEL_HANDED_OVER];
-	join_piece(sums, waiter, piece, holder);
+	add_to_growing_piece(sums, waiter, piece, holder);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
 }
@@ -206,7 +206,7 @@ static void add_wait(struct charge_sum *sum, const struct charge_hold *hold)
 	}
 }
 
-static void add_to_periods(struct charge_sums *sums, const struct charge_hold *hold)
+static void add_to_timelines(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	uint64_t begin =
 		hold->wait_start > sums->origin_time ? hold->wait_start - sums->origin_time : 0;
@@ -281,7 +281,7 @@ static void charge_wait_before(struct charge_sums *sums, const struct charge_hol
 		add_wait(&sums->current_class->sum, hold);
 		if (hold->is_sleeping_lock)
 			add_wait(&sums->sleeping_lock_total, hold);
-		add_to_periods(sums, hold);
+		add_to_timelines(sums, hold);
 		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter_label,
 			   sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   hold->acquire_time - hold->wait_start, hold->weight);

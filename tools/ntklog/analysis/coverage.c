@@ -149,7 +149,7 @@ bool coverage_knows_group(const struct coverage *coverage, uint32_t groups)
  * Return the bits of the groups that were observed before their first event: that event says that
  * the observation ends.
  */
-static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups)
+static uint32_t find_groups_at_begin(const struct coverage *coverage, uint32_t groups)
 {
 	uint32_t observed = 0, changed_before = 0;
 	size_t i;
@@ -176,13 +176,13 @@ static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups
  */
 bool coverage_is_observed_at_begin(const struct coverage *coverage, uint32_t groups)
 {
-	return !coverage_knows_group(coverage, groups) || groups_at_begin(coverage, groups);
+	return !coverage_knows_group(coverage, groups) || find_groups_at_begin(coverage, groups);
 }
 
-static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t begin,
-			       uint64_t end)
+static uint64_t compute_observed_ticks(const struct coverage *coverage, uint32_t groups,
+				       uint64_t begin, uint64_t end)
 {
-	uint32_t observed = groups_at_begin(coverage, groups);
+	uint32_t observed = find_groups_at_begin(coverage, groups);
 	uint64_t ticks = 0, since = begin;
 	size_t i;
 
@@ -231,7 +231,7 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
 	}
 	if (groups == COVERAGE_ANY_GROUP || !coverage_knows_group(coverage, groups))
 		return coverage->end_time - begin;
-	return observed_ticks(coverage, groups, begin, coverage->end_time);
+	return compute_observed_ticks(coverage, groups, begin, coverage->end_time);
 }
 
 /**

@@ -119,7 +119,7 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 	return true;
 }
 
-static double log_variance(const struct histogram *histogram)
+static double compute_log_variance(const struct histogram *histogram)
 {
 	double mean = histogram->sampled_log_sum / histogram->total_variance;
 
@@ -248,7 +248,7 @@ double histogram_sum_error(const struct histogram *histogram)
 		return 0;
 	mean = histogram->sampled_sum / histogram->total_variance;
 	log_normal_variance = histogram->total_variance * mean * mean *
-			  exp(fmin(log_variance(histogram), 20));
+			  exp(fmin(compute_log_variance(histogram), 20));
 	return estimate_sum_error(fmax(histogram->sum_variance, log_normal_variance),
 				  histogram->greatest_variance, histogram->sum);
 }

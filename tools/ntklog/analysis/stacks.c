@@ -179,7 +179,8 @@ static struct queued_event *queued_at(struct stack_matcher *matcher, size_t numb
  * Test whether an event has the id @thread_id. Set @has_thread_id to false if no such id is known
  * of the event.
  */
-static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool *has_thread_id)
+static bool event_is_of_thread(const struct etl_event *event, uint32_t thread_id,
+			       bool *has_thread_id)
 {
 	const struct event_type *type = event_type_find(event);
 	struct contextswap_record contextswap;
@@ -225,7 +226,7 @@ static unsigned int compute_fit(const struct queued_event *queued, const struct 
 	    (queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER ||
 	     queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK))
 		return 0;
-	is_own = is_of_thread(&queued->event, stack->thread_id, &has_thread_id);
+	is_own = event_is_of_thread(&queued->event, stack->thread_id, &has_thread_id);
 	/*
 	 * The program's part of a stack may follow the kernel's part, which the event has already.
 	 */

@@ -32,9 +32,9 @@ struct kept_class {
 	UT_hash_handle hh;
 };
 
-struct classes {
+struct class_namer {
 	char *directory;
-	struct types *types;
+	struct kernel_types *types;
 	struct slab_names slabs;
 	struct kept_class *kept;
 };
@@ -123,7 +123,7 @@ static void make_caller_name(const struct noted_place *place, char *name, const 
 }
 
 /* Name a lock by the one name of a merged cache whose structure has a lock there. */
-static bool make_name_from_aliases(const struct classes *classes, struct lock_place *place,
+static bool make_name_from_aliases(const struct class_namer *classes, struct lock_place *place,
 				   char *name)
 {
 	const struct slab_name *first;
@@ -152,7 +152,7 @@ static bool make_name_from_aliases(const struct classes *classes, struct lock_pl
 }
 
 /* Name a lock in a slab. "~" marks a guess. */
-static void make_slab_name(const struct classes *classes, const struct noted_place *place,
+static void make_slab_name(const struct class_namer *classes, const struct noted_place *place,
 			   char *name)
 {
 	struct lock_place slab_place = {
@@ -192,8 +192,8 @@ static void make_slab_name(const struct classes *classes, const struct noted_pla
 	snprintf(name, CLASS_SIZE, "%s+0x%" PRIx32, place->name, slab_place.offset);
 }
 
-static bool make_member_name(const struct classes *classes, const char *type, const char *prefix,
-			     const struct noted_place *place, char *name)
+static bool make_member_name(const struct class_namer *classes, const char *type,
+			     const char *prefix, const struct noted_place *place, char *name)
 {
 	struct lock_path path;
 	struct type_ref found;
@@ -224,7 +224,7 @@ static const struct {
  * Find the lock in the structure of a variable. The symbol must have the size of the structure,
  * with padding up to the next symbol, or, for the names in variables[], a multiple of it.
  */
-static bool find_in_variable(const struct classes *classes, const struct noted_place *place,
+static bool find_in_variable(const struct class_namer *classes, const struct noted_place *place,
 			     struct lock_path *path, bool *is_array)
 {
 	const char *type = place->name;
@@ -243,7 +243,7 @@ static bool find_in_variable(const struct classes *classes, const struct noted_p
 	return types_find_lock(&found, place->offset % found.size, place->kind, path);
 }
 
-static void make_symbol_name(const struct classes *classes, const struct noted_place *place,
+static void make_symbol_name(const struct class_namer *classes, const struct noted_place *place,
 			     char *name)
 {
 	struct lock_path path;
@@ -261,7 +261,7 @@ static void make_symbol_name(const struct classes *classes, const struct noted_p
 		snprintf(name + used, CLASS_SIZE - used, " [%s]", place->module);
 }
 
-static void make_per_cpu_name(const struct classes *classes, const struct noted_place *place,
+static void make_per_cpu_name(const struct class_namer *classes, const struct noted_place *place,
 			      char *name)
 {
 	const char *variable = place->name;
@@ -280,7 +280,7 @@ static void make_per_cpu_name(const struct classes *classes, const struct noted_
 		snprintf(name, CLASS_SIZE, "%s[]+0x%" PRIx32, variable, offset);
 }
 
-static bool make_element_name(const struct classes *classes, const struct noted_place *place,
+static bool make_element_name(const struct class_namer *classes, const struct noted_place *place,
 			      char *name)
 {
 	static const struct {
@@ -302,7 +302,7 @@ static bool make_element_name(const struct classes *classes, const struct noted_
 	return false;
 }
 
-static void make_place_name(const struct classes *classes, const struct noted_place *place,
+static void make_place_name(const struct class_namer *classes, const struct noted_place *place,
 			    char *name)
 {
 	if (!strcmp(place->memory_kind, "slab"))
@@ -330,7 +330,7 @@ static void make_key(const struct noted_place *place, char key[KEY_SIZE])
 }
 
 /* If that fails the name will be looked up again. */
-static void keep_name(struct classes *classes, const char *key, const char *name)
+static void keep_name(struct class_namer *classes, const char *key, const char *name)
 {
 	struct kept_class *kept;
 
@@ -354,7 +354,7 @@ static void keep_name(struct classes *classes, const char *key, const char *name
  *
  * Return: true, or false if the line is malformed.
  */
-bool classes_parse_line(struct classes *classes, const char *line, struct class_note *note)
+bool classes_parse_line(struct class_namer *classes, const char *line, struct class_note *note)
 {
 	struct kept_class *kept;
 	struct noted_place place;
@@ -373,7 +373,7 @@ bool classes_parse_line(struct classes *classes, const char *line, struct class_
 	return true;
 }
 
-static void drop_kept_names(struct classes *classes)
+static void drop_kept_names(struct class_namer *classes)
 {
 	struct kept_class *kept;
 
@@ -385,7 +385,7 @@ static void drop_kept_names(struct classes *classes)
  * classes_refresh() - read the types and the slab caches of newly loaded modules
  * @classes: from classes_open()
  */
-void classes_refresh(struct classes *classes)
+void classes_refresh(struct class_namer *classes)
 {
 	char path[512];
 
@@ -404,9 +404,9 @@ void classes_refresh(struct classes *classes)
  *
  * Return: the classes, or NULL without memory.
  */
-struct classes *classes_open(const char *system_directory)
+struct class_namer *classes_open(const char *system_directory)
 {
-	struct classes *classes = calloc(1, sizeof(*classes));
+	struct class_namer *classes = calloc(1, sizeof(*classes));
 	char path[512];
 
 	if (classes)
@@ -425,7 +425,7 @@ struct classes *classes_open(const char *system_directory)
  * classes_close() - free classes
  * @classes: from classes_open(), or NULL
  */
-void classes_close(struct classes *classes)
+void classes_close(struct class_namer *classes)
 {
 	if (!classes)
 		return;

@@ -39,7 +39,7 @@ struct indexed_type {
  * @index_size: size of @type_index, a power of two
  * @per_cpu_section: section of the kernel's per-CPU variables, or NULL
  */
-struct types {
+struct kernel_types {
 	char *directory;
 	struct btf *kernel;
 	struct module_types *modules;
@@ -59,7 +59,7 @@ static uint32_t hash_of(const char *name, uint32_t kind)
 	return hash ^ hash >> 15;
 }
 
-static void index_put(struct types *types, const struct indexed_type *entry)
+static void put_in_index(struct kernel_types *types, const struct indexed_type *entry)
 {
 	size_t at = hash_of(entry->name, entry->kind) & (types->index_size - 1);
 
@@ -73,10 +73,10 @@ static void index_put(struct types *types, const struct indexed_type *entry)
  * into it from an empty place of the old index on, because entries that belong to the end of the
  * table may be at its start. Entries of one name then keep their order.
  */
-static bool index_reserve(struct types *types, size_t more)
+static bool reserve_index(struct kernel_types *types, size_t more)
 {
 	size_t size = types->index_size ? types->index_size : 1 << 15, start = 0, i;
-	struct types old = *types;
+	struct kernel_types old = *types;
 
 	while (size / 2 < types->index_count + more)
 		size *= 2;
@@ -94,17 +94,17 @@ static bool index_reserve(struct types *types, size_t more)
 		const struct indexed_type *entry = &old.type_index[i & (old.index_size - 1)];
 
 		if (entry->name)
-			index_put(types, entry);
+			put_in_index(types, entry);
 	}
 	free(old.type_index);
 	return true;
 }
 
-static void add_to_index(struct types *types, const struct btf *btf, uint32_t first)
+static void add_to_index(struct kernel_types *types, const struct btf *btf, uint32_t first)
 {
 	uint32_t end = btf__type_cnt(btf), id;
 
-	if (end < first || !index_reserve(types, end - first))
+	if (end < first || !reserve_index(types, end - first))
 		return;
 	for (id = first; id < end; id++) {
 		const struct btf_type *type = btf__type_by_id(btf, id);
@@ -114,7 +114,7 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 			continue;
 		if (!*btf_name(btf, type->name_off))
 			continue;
-		index_put(types, &(struct indexed_type) {
+		put_in_index(types, &(struct indexed_type) {
 			btf_name(btf, type->name_off), btf, id, kind
 		});
 		types->index_count++;
@@ -122,7 +122,7 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 }
 
 /* Find the first entry that was added with a name and kind, in @only_btf if that is not NULL. */
-static const struct indexed_type *find_indexed(const struct types *types, const char *name,
+static const struct indexed_type *find_indexed(const struct kernel_types *types, const char *name,
 					       uint32_t kind, const struct btf *only_btf)
 {
 	size_t at;
@@ -161,7 +161,7 @@ static void describe_type(struct type_ref *found, const struct btf *btf, uint32_
  *
  * Return: true if there is such a structure.
  */
-bool types_find_struct(const struct types *types, const char *name, struct type_ref *found)
+bool types_find_struct(const struct kernel_types *types, const char *name, struct type_ref *found)
 {
 	const struct indexed_type *entry = find_indexed(types, name, BTF_KIND_STRUCT, NULL);
 
@@ -178,7 +178,7 @@ bool types_find_struct(const struct types *types, const char *name, struct type_
  *
  * Return: true if BTF has the variable.
  */
-bool types_find_variable(const struct types *types, const char *name, struct type_ref *found)
+bool types_find_variable(const struct kernel_types *types, const char *name, struct type_ref *found)
 {
 	const struct indexed_type *entry = find_indexed(types, name, BTF_KIND_VAR, NULL);
 
@@ -197,7 +197,7 @@ bool types_find_variable(const struct types *types, const char *name, struct typ
  *
  * Return: true if there is a variable at @section_offset.
  */
-bool types_variable_at(const struct types *types, uint64_t section_offset, const char **name,
+bool types_variable_at(const struct kernel_types *types, uint64_t section_offset, const char **name,
 		       struct type_ref *found, uint32_t *offset)
 {
 	const struct btf_var_secinfo *variable;
@@ -228,7 +228,7 @@ bool types_variable_at(const struct types *types, uint64_t section_offset, const
  *
  * Return: bytes up to the end of the last variable, or 0 if BTF has none.
  */
-uint64_t types_per_cpu_size(const struct types *types)
+uint64_t types_per_cpu_size(const struct kernel_types *types)
 {
 	const struct btf_var_secinfo *variable;
 	uint64_t size = 0;
@@ -269,7 +269,7 @@ static void add_near_type(struct near_search *search, const struct btf *btf, uin
 	search->distances[search->count++] = distance;
 }
 
-static const struct module_types *find_module(const struct types *types, const char *name)
+static const struct module_types *find_module(const struct kernel_types *types, const char *name)
 {
 	size_t i;
 
@@ -290,8 +290,9 @@ static const struct module_types *find_module(const struct types *types, const c
  *
  * Return: number of structures.
  */
-size_t types_find_near_function(const struct types *types, const char *name, const char *module,
-				struct type_ref *near_types, unsigned int *distances)
+size_t types_find_near_function(const struct kernel_types *types, const char *name,
+				const char *module, struct type_ref *near_types,
+				unsigned int *distances)
 {
 	const struct module_types *module_types = *module ? find_module(types, module) : NULL;
 	struct near_search search = { near_types, distances, 0 };
@@ -332,9 +333,9 @@ size_t types_find_near_function(const struct types *types, const char *name, con
  *
  * Return: number of structures.
  */
-size_t types_find_in_module(const struct types *types, const char *module, uint32_t more_than,
-			    uint32_t at_most, uint32_t offset, unsigned int kind,
-			    struct type_ref *found)
+size_t types_find_in_module(const struct kernel_types *types, const char *module,
+			    uint32_t more_than, uint32_t at_most, uint32_t offset,
+			    unsigned int kind, struct type_ref *found)
 {
 	const struct module_types *module_types = find_module(types, module);
 	struct lock_path path;
@@ -359,7 +360,7 @@ size_t types_find_in_module(const struct types *types, const char *module, uint3
 	return count;
 }
 
-static void add_module(struct types *types, const char *name)
+static void add_module(struct kernel_types *types, const char *name)
 {
 	struct module_types *more;
 	char path[512];
@@ -389,7 +390,7 @@ static void add_module(struct types *types, const char *name)
  *
  * Types of modules that were unloaded stay, because a trace may still need them.
  */
-void types_add_new_modules(struct types *types)
+void types_add_new_modules(struct kernel_types *types)
 {
 	DIR *directory = types ? opendir(types->directory) : NULL;
 	struct dirent *entry;
@@ -406,7 +407,7 @@ static int ignore_message(enum libbpf_print_level level, const char *format, va_
 	return 0;
 }
 
-static void find_per_cpu_section(struct types *types)
+static void find_per_cpu_section(struct kernel_types *types)
 {
 	int id = btf__find_by_name_kind(types->kernel, ".data..percpu", BTF_KIND_DATASEC);
 
@@ -420,7 +421,7 @@ static void find_per_cpu_section(struct types *types)
  *
  * Return: 0, or -1 after a message.
  */
-int types_open(struct types **types, const char *directory)
+int types_open(struct kernel_types **types, const char *directory)
 {
 	char path[512];
 
@@ -454,7 +455,7 @@ err:
  * types_close() - free types
  * @types: types from types_open(), or NULL
  */
-void types_close(struct types *types)
+void types_close(struct kernel_types *types)
 {
 	size_t i;
 

@@ -131,7 +131,7 @@ static int dump_file(struct dump_command *dump)
 	return status;
 }
 
-static const char *job_path(void *argument, size_t number)
+static const char *path_of_job(void *argument, size_t number)
 {
 	const struct dump_command *dump = argument;
 
@@ -175,7 +175,7 @@ static bool copy_result(void *argument, size_t number, FILE *result)
 static int dump_files(struct dump_command *dump)
 {
 	const struct jobs jobs = {
-		.job_count = dump->files.path_count, .get_path = job_path, .run_job = run_job,
+		.job_count = dump->files.path_count, .get_path = path_of_job, .run_job = run_job,
 		.take_result = copy_result, .argument = dump,
 	};
 	struct dump_options titles = dump->output;

@@ -18,7 +18,7 @@
 #include "setting.h"
 
 /* Files with the rates that the budget changes. */
-enum exporter_rate {
+enum exporter_rate_kind {
 	EXPORTER_SPINLOCK_ACQUIRE,
 	EXPORTER_SPINLOCK_CONTENTION,
 	EXPORTER_SPINLOCK_BLOCKERS,
@@ -83,7 +83,7 @@ struct exporter {
 	struct setting mode_setting;
 	struct exporter_rate_setting rates[EXPORTER_RATES];
 	char present_groups[SESSION_GROUPS_SIZE];
-	struct budget budget;
+	struct overhead_budget budget;
 	struct overhead_counts counts;
 	struct overhead overhead;
 	double overhead_share;

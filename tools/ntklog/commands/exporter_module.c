@@ -119,7 +119,7 @@ static int change_setting(struct setting *setting, const char *value)
 				     setting_change(setting, NULL, value);
 }
 
-static void choose_base(struct exporter *exporter, enum exporter_rate rate)
+static void choose_base(struct exporter *exporter, enum exporter_rate_kind rate)
 {
 	struct exporter_rate_setting *setting = &exporter->rates[rate];
 	char group[32];
@@ -147,7 +147,7 @@ static void choose_base(struct exporter *exporter, enum exporter_rate rate)
 int exporter_begin_settings(struct exporter *exporter)
 {
 	const char *mode = exporter_mode_name(exporter);
-	enum exporter_rate rate;
+	enum exporter_rate_kind rate;
 
 	if (report_mode(mode, change_setting(&exporter->mode_setting, mode)))
 		return -1;
@@ -175,7 +175,7 @@ static uint32_t rate_of_step(const struct exporter *exporter, uint32_t base)
  */
 int exporter_apply_rates(struct exporter *exporter)
 {
-	enum exporter_rate i;
+	enum exporter_rate_kind i;
 
 	for (i = 0; i < EXPORTER_RATES; i++) {
 		struct exporter_rate_setting *rate = &exporter->rates[i];
@@ -264,7 +264,7 @@ int exporter_change_mode(struct exporter *exporter, unsigned int old_mode)
  */
 void exporter_restore_settings(struct exporter *exporter)
 {
-	enum exporter_rate rate;
+	enum exporter_rate_kind rate;
 
 	if (session_any_is_started())
 		return;

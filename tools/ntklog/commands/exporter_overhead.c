@@ -7,7 +7,7 @@
 #include "linux_mode.h"
 #include "message.h"
 
-static double seconds_of(const struct timeval *time)
+static double timeval_to_seconds(const struct timeval *time)
 {
 	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
 }
@@ -22,7 +22,7 @@ double exporter_cpu_seconds(void)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	return seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
+	return timeval_to_seconds(&usage.ru_utime) + timeval_to_seconds(&usage.ru_stime);
 }
 
 static void count_loss(struct exporter *exporter, const struct ntklog_session_counts *counts)
@@ -104,7 +104,7 @@ int exporter_count_interval(struct exporter *exporter, double seconds)
  */
 int exporter_keep_budget(struct exporter *exporter)
 {
-	struct budget *budget = &exporter->budget;
+	struct overhead_budget *budget = &exporter->budget;
 	unsigned int mode = budget->mode;
 	enum budget_change change = budget_take_step(budget, exporter->hooks_share,
 						exporter->overhead_share - exporter->hooks_share);

@@ -176,7 +176,7 @@ static void put_settings(const struct exporter *exporter, struct exposition *exp
 							  session_groups[i].mask));
 }
 
-static void put_all(const struct exporter *exporter, struct exposition *exposition)
+static void put_all_metrics(const struct exporter *exporter, struct exposition *exposition)
 {
 	put_sample(exposition, &build_metric, "version", NTKLOG_VERSION, 1);
 	lock_metrics_put(&exporter->locks, exposition);
@@ -210,7 +210,7 @@ const char *exporter_metrics_text(void *argument, bool is_openmetrics, size_t *s
 		exposition.stream = open_memstream(&text->text, &text->size);
 		if (!exposition.stream)
 			return NULL;
-		put_all(exporter, &exposition);
+		put_all_metrics(exporter, &exposition);
 		if (fclose(exposition.stream)) {
 			free(text->text);
 			text->text = NULL;

@@ -17,7 +17,7 @@
 
 #define SUFFIX	".etl"
 
-static int is_etl(const struct dirent *entry)
+static int entry_is_etl_file(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name);
 
@@ -60,7 +60,7 @@ int file_list_add(struct file_list *list, const char *path)
 
 	if (stat(path, &status) || !S_ISDIR(status.st_mode))
 		return add_path(list, strdup(path));
-	count = scandir(path, &entries, is_etl, compare_entries);
+	count = scandir(path, &entries, entry_is_etl_file, compare_entries);
 	if (count <= 0)
 		message("%s: %s", path, count ? strerror(errno) :
 			"the directory has no file *" SUFFIX);

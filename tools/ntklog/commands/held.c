@@ -31,7 +31,7 @@ struct options {
 	bool prints_uncontended;
 };
 
-static const char *age_text(uint64_t ns, char *text, size_t size)
+static const char *format_age(uint64_t ns, char *text, size_t size)
 {
 	const union cell cell = { .number = (double)ns };
 
@@ -44,7 +44,7 @@ static int length_without_offset(const char *symbol)
 	return strcspn(symbol, "+");
 }
 
-static const char *lock_name(const struct graph_slot *slot, char *text, size_t size)
+static const char *format_lock_name(const struct graph_slot *slot, char *text, size_t size)
 {
 	if (slot->symbol)
 		snprintf(text, size, "%s %s", slot->kind, slot->symbol);
@@ -57,7 +57,7 @@ static void print_lock_name(const struct graph_slot *slot)
 {
 	char name[NAME_SIZE];
 
-	fputs(lock_name(slot, name, sizeof(name)), stdout);
+	fputs(format_lock_name(slot, name, sizeof(name)), stdout);
 }
 
 static void print_stack(const struct graph_task *task)
@@ -85,7 +85,7 @@ static void print_slot(const struct graph_slot *slot)
 
 	printf("  %s %-9s %8s  %s (%" PRIu32 ") in %.*s\n", slot->is_waiting ? "waits" : "held ",
 	       slot->is_exclusive ? "exclusive" : "shared",
-	       age_text(slot->age_ns, age, sizeof(age)), task->name, task->thread_id,
+	       format_age(slot->age_ns, age, sizeof(age)), task->name, task->thread_id,
 	       length_without_offset(slot->caller), slot->caller);
 }
 
@@ -143,7 +143,7 @@ static void print_deadlock(const struct wait_graph *graph, unsigned int number)
 	printf("Deadlock %u:\n", number);
 	do {
 		printf("  %s (%" PRIu32 ") waits %s for ", task->name, task->thread_id,
-		       age_text(task->wait->age_ns, age, sizeof(age)));
+		       format_age(task->wait->age_ns, age, sizeof(age)));
 		print_lock_name(task->wait);
 		task = task->blocker;
 		printf(", held by %s (%" PRIu32 ")\n", task->name, task->thread_id);
@@ -174,7 +174,7 @@ static void format_wait_name(const struct names *names, const struct graph_slot 
 	char class[NAME_SIZE];
 	size_t used;
 
-	lock_name(slot, text, size);
+	format_lock_name(slot, text, size);
 	if (key == slot->address)
 		return;
 	names_format_address(names, key, class, sizeof(class));
@@ -221,7 +221,7 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 		if (!printed++)
 			fputs("\nWaits that go on\n", stream);
 		length = snprintf(line, sizeof(line), "%8s  %s (%" PRIu32 ") waits for %s",
-				  age_text(wait->age_ns, age, sizeof(age)), wait->task->name,
+				  format_age(wait->age_ns, age, sizeof(age)), wait->task->name,
 				  wait->task->thread_id, name);
 		if (lock->holder_count && length < (int)sizeof(line))
 			snprintf(line + length, sizeof(line) - length, ", held by %s (%" PRIu32 ")%s",

@@ -22,7 +22,7 @@ struct started_job {
 	FILE *result;
 };
 
-static size_t cpu_count(void)
+static size_t count_cpus(void)
 {
 	cpu_set_t cpus;
 
@@ -101,7 +101,7 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started_
  */
 int jobs_run(const struct jobs *jobs)
 {
-	size_t most = cpu_count(), begun = 0, job;
+	size_t most = count_cpus(), begun = 0, job;
 	struct started_job *started = calloc(most, sizeof(*started));
 	int status = NTKLOG_OK, job_status;
 

@@ -30,7 +30,7 @@ struct live_sums {
 	struct stack_matcher *stacks;
 	struct analysis analysis;
 	struct kernel_symbols symbols;
-	struct identities identities;
+	struct identities_file identities;
 	bool has_new_class;
 	void (*before_event)(void *argument, const struct etl_event *event);
 	void (*before_read)(void *argument);

@@ -77,7 +77,7 @@ struct record_command {
 	struct setting mode_setting;
 	struct setting blocker_setting;
 	struct setting rate_settings[2];
-	struct child child;
+	struct child_process child;
 	struct trap trap;
 	const char *path;
 	bool must_end;

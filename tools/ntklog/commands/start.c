@@ -44,7 +44,7 @@ static void forget_identities(void)
 static int start_session(struct options *options)
 {
 	struct recording recording = RECORDING_NONE;
-	struct identities identities = { 0 };
+	struct identities_file identities = { 0 };
 	int err;
 
 	if (kernel_check())

@@ -63,7 +63,7 @@ static void draw_screen(struct top *top)
 }
 
 /* Test for a write to a pipe that has no reader any more. */
-static bool has_lost_reader(void)
+static bool output_has_lost_reader(void)
 {
 	sigset_t pending;
 
@@ -93,7 +93,7 @@ static int show_interval(struct top *top)
 	top->counts_before = counts;
 	fflush(stdout);
 	/* The pending signal ends the process silently after the session was stopped. */
-	return has_lost_reader() ? -1 : finish_output(stdout, NULL);
+	return output_has_lost_reader() ? -1 : finish_output(stdout, NULL);
 }
 
 static void leave_terminal(struct top *top)
@@ -189,7 +189,7 @@ static int gather_interval(struct top *top)
 	return got;
 }
 
-static bool records_stacks(const struct top *top)
+static bool view_needs_stacks(const struct top *top)
 {
 	return top->keys.view.has_waiters && top->keys.view.attribute == CHARGE_BY_STACK;
 }
@@ -231,14 +231,14 @@ static int run(struct top *top)
 	if (!top->groups)
 		top->groups = session_default_groups();
 	settings.groups = top->groups;
-	if (records_stacks(top))
+	if (view_needs_stacks(top))
 		settings.stack_events = NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE;
 	err = live_sums_prepare(&top->live_sums) ||
 	      live_sums_start(&top->live_sums, &settings, more_signals) || show_intervals(top);
 	live_sums_stop(&top->live_sums);
 	top_tasks_free(top);
 	live_sums_close(&top->live_sums);
-	if (has_lost_reader())
+	if (output_has_lost_reader())
 		deliver_signal(SIGPIPE);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }

@@ -16,7 +16,7 @@
 #define WAIT_LINES		3
 
 /* Sort by a column that is shown: by the next one each time that the key was pressed. */
-static void choose_sort(struct table *table, size_t turn)
+static void choose_sort_column(struct table *table, size_t turn)
 {
 	size_t count = 0, i;
 
@@ -43,7 +43,7 @@ static void print_table(const struct table *complete, FILE *stream, const struct
 	if (!table.shown_columns)
 		return;
 	memcpy(table.shown_columns, complete->shown_columns, size);
-	choose_sort(&table, keys->sort_presses);
+	choose_sort_column(&table, keys->sort_presses);
 	if (names && keys->filter_length)
 		table_keep_rows_with_text(&table, keys->filter, names);
 	table_sort(&table);

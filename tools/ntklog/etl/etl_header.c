@@ -75,7 +75,7 @@ bool etl_is_compressed(const struct etl_file *file)
 /* Seconds by which a time may be before the start of the session, or after its latest end. */
 #define CLOCK_SLACK_S	60
 
-static uint64_t clock_slack(const struct etl_file *file)
+static uint64_t compute_clock_slack(const struct etl_file *file)
 {
 	return file->perf_freq > UINT64_MAX / 8 / CLOCK_SLACK_S ? UINT64_MAX / 8 :
 		file->perf_freq * CLOCK_SLACK_S;
@@ -86,7 +86,7 @@ static uint64_t clock_slack(const struct etl_file *file)
  * the 4 bytes. Without padding the word tested here is ReservedFlags, a small number. With it the
  * word is the high half of StartTime, which was as small in the year 1601 only.
  */
-static size_t missing_padding(const unsigned char *data)
+static size_t find_missing_padding(const unsigned char *data)
 {
 	size_t flags = offsetof(struct trace_logfile_header32, reserved_flags) - 4;
 	uint32_t word;
@@ -100,7 +100,7 @@ static void find_time_limits(struct etl_reader *reader)
 	struct etl_file *file = &reader->file;
 	double ticks;
 
-	reader->slack_ticks = clock_slack(file);
+	reader->slack_ticks = compute_clock_slack(file);
 	reader->earliest_possible_time = file->start_clock > reader->slack_ticks ?
 		file->start_clock - reader->slack_ticks : 0;
 	reader->latest_possible_time = UINT64_MAX;
@@ -138,7 +138,7 @@ int etl_logfile_header(const struct etl_event *event, struct trace_logfile_heade
 	    event->data_size < (is64 ? sizeof(*header) : sizeof(struct trace_logfile_header32)))
 		return -1;
 	if (!is64)
-		clocks32 -= missing_padding(event->data);
+		clocks32 -= find_missing_padding(event->data);
 	*header = (struct trace_logfile_header64) { 0 };
 	memcpy(header, event->data, common);
 	memcpy(&header->time_zone, event->data + (is64 ? zone : zone32),

@@ -39,7 +39,7 @@ struct names_writer {
 	struct names_address *addresses;
 	uint64_t *unresolved;
 	size_t unresolved_count;
-	struct identities identities;
+	struct identities_file identities;
 	bool adds_classes;
 	bool has_new_class;
 	struct noted_lock *locks;

@@ -16,7 +16,7 @@
  *
  * Return: the factor, 1 or more.
  */
-unsigned int budget_multiplier(const struct budget *budget)
+unsigned int budget_multiplier(const struct overhead_budget *budget)
 {
 	unsigned int multiplier = 1, i;
 
@@ -29,7 +29,7 @@ unsigned int budget_multiplier(const struct budget *budget)
  * Leave a mode that is too expensive. If it was entered lately, the next try must wait twice as
  * long.
  */
-static void leave_mode(struct budget *budget)
+static void leave_mode(struct overhead_budget *budget)
 {
 	if (budget->intervals_since_mode <= budget->patience_intervals) {
 		budget->patience_intervals *= 2;
@@ -41,7 +41,7 @@ static void leave_mode(struct budget *budget)
 	budget->mode++;
 }
 
-static enum budget_change step_down(struct budget *budget, double hooks, double events)
+static enum budget_change step_down(struct overhead_budget *budget, double hooks, double events)
 {
 	budget->quiet_intervals = 0;
 	if (budget->rate_step < BUDGET_RATE_STEPS &&
@@ -59,7 +59,7 @@ static enum budget_change step_down(struct budget *budget, double hooks, double 
 	return BUDGET_DOWN;
 }
 
-static enum budget_change step_up(struct budget *budget, double hooks, double events)
+static enum budget_change step_up(struct overhead_budget *budget, double hooks, double events)
 {
 	if (budget->rate_step) {
 		if (budget->quiet_intervals < QUIET_INTERVALS ||
@@ -84,7 +84,7 @@ static enum budget_change step_up(struct budget *budget, double hooks, double ev
  *
  * Return: enum budget_change.
  */
-enum budget_change budget_take_step(struct budget *budget, double hooks, double events)
+enum budget_change budget_take_step(struct overhead_budget *budget, double hooks, double events)
 {
 	if (!budget->patience_intervals)
 		budget->patience_intervals = PATIENCE_MIN;

@@ -26,7 +26,7 @@
  * @intervals_since_mode: intervals since a richer mode was chosen
  * @patience_intervals: intervals before a richer mode is tried; 0 before the first interval
  */
-struct budget {
+struct overhead_budget {
 	double limit;
 	unsigned int mode_count;
 	unsigned int mode;
@@ -42,7 +42,7 @@ enum budget_change {
 	BUDGET_UP,
 };
 
-unsigned int budget_multiplier(const struct budget *budget);
-enum budget_change budget_take_step(struct budget *budget, double hooks, double events);
+unsigned int budget_multiplier(const struct overhead_budget *budget);
+enum budget_change budget_take_step(struct overhead_budget *budget, double hooks, double events);
 
 #endif /* _NTKLOG_BUDGET_H */

@@ -45,7 +45,7 @@ static const char *kind_of_modes(uint64_t modes)
 	return modes & ~ordinary ? "rwlock" : "spinlock";
 }
 
-static void name_class(const struct names *names, uint64_t key, char *class)
+static void format_class_name(const struct names *names, uint64_t key, char *class)
 {
 	if (names_key_is_class(names, key) ||
 	    names_format_symbol(names, key, NAMES_OF_ANY, class, NAME_SIZE))
@@ -113,12 +113,12 @@ static bool list_classes(struct interval_sums *sums, const struct analysis *anal
 	if (!sums->classes)
 		return false;
 	for (lock = spinlocks->locks; lock; lock = lock->hh.next) {
-		name_class(analysis->names, lock->address, class);
+		format_class_name(analysis->names, lock->address, class);
 		add_spinlock(sums, class, lock->address, &lock->sum);
 	}
 	add_spinlock(sums, OTHER_SERIES, 0, &spinlocks->others);
 	for (resource = resources->resources; resource; resource = resource->hh.next) {
-		name_class(analysis->names, resource->key.address, class);
+		format_class_name(analysis->names, resource->key.address, class);
 		add_resource(sums, class, resource, resource->key.kind);
 	}
 	for (kind = 0; kind < RESOURCE_KINDS; kind++)
@@ -228,7 +228,7 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* Test whether a holder is a function. Other holders do not count for the limit. */
-static bool is_function(const char *holder)
+static bool holder_is_function(const char *holder)
 {
 	return strcmp(holder, OTHER_SERIES) && strcmp(holder, FREE_HOLDER) &&
 	       strcmp(holder, UNKNOWN_HOLDER);
@@ -245,13 +245,13 @@ static void add_row(struct lock_metrics *metrics, const struct interval_sums *su
 	if (!lock)
 		return;
 	series = holder_series_find(metrics, lock, holder);
-	if (!series && is_function(holder) && metrics->holder_count >= metrics->limit) {
+	if (!series && holder_is_function(holder) && metrics->holder_count >= metrics->limit) {
 		holder = OTHER_SERIES;
 		series = holder_series_find(metrics, lock, holder);
 	}
 	if (!series) {
 		series = holder_series_add(metrics, lock, holder);
-		metrics->holder_count += series && is_function(holder);
+		metrics->holder_count += series && holder_is_function(holder);
 	}
 	if (series)
 		series->seconds += seconds;

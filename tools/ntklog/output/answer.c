@@ -108,7 +108,7 @@ static void append_names(const struct answer *answer, const struct charged_class
 	}
 }
 
-static uint64_t held_ticks(const struct charge_sum *sum)
+static uint64_t sum_held_ticks(const struct charge_sum *sum)
 {
 	return sum->part_ticks[CHARGE_HOLDER_RAN] + sum->part_ticks[CHARGE_HOLDER_PREEMPTED] +
 	       sum->part_ticks[CHARGE_HOLDER_BLOCKED];
@@ -136,12 +136,12 @@ static void add_reasons(struct answer *answer, const struct charged_class *class
 				  class->sum.unknown_state_ticks : 0);
 		const struct charge_row *place = NULL;
 
-		if (answer_share(ticks, held_ticks(&class->sum)) < SHARE_MIN)
+		if (answer_share(ticks, sum_held_ticks(&class->sum)) < SHARE_MIN)
 			continue;
 		if (reasons[i].row_kind != CHARGE_ROW_KINDS)
 			find_largest_rows(sums, class, reasons[i].row_kind, &place, 1);
 		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
-			      100 * answer_share(ticks, held_ticks(&class->sum)));
+			      100 * answer_share(ticks, sum_held_ticks(&class->sum)));
 		if (!place)
 			continue;
 		/* The chain of locks has a line of its own. */
@@ -153,10 +153,10 @@ static void add_reasons(struct answer *answer, const struct charged_class *class
 			      place->key.first_label->text);
 	}
 	if (*text &&
-	    answer_share(class->sum.unknown_state_ticks, held_ticks(&class->sum)) >= SHARE_MIN)
+	    answer_share(class->sum.unknown_state_ticks, sum_held_ticks(&class->sum)) >= SHARE_MIN)
 		answer_append(text, sizeof(text), ", not recorded %.0f%%",
 			      100 * answer_share(class->sum.unknown_state_ticks,
-						 held_ticks(&class->sum)));
+						 sum_held_ticks(&class->sum)));
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
 	if (chain)
@@ -166,7 +166,7 @@ static void add_reasons(struct answer *answer, const struct charged_class *class
 /* Add a line about the interrupts of the holders of spin locks, which are always running. */
 static void add_interrupts(struct answer *answer, const struct charge_sum *sum)
 {
-	double share = answer_share(sum->interrupted_ticks, held_ticks(sum));
+	double share = answer_share(sum->interrupted_ticks, sum_held_ticks(sum));
 
 	if (share >= SHARE_MIN)
 		answer_add_line(answer, "   Holders ran, %.0f%% of this in holds with interrupts",
@@ -189,7 +189,8 @@ static void add_lock(struct answer *answer, const struct charged_class *class, s
 	const struct report *report = answer->report;
 	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charge_sum *sum = &class->sum;
-	uint64_t free_ticks = sum->wait_ticks - held_ticks(sum) - sum->part_ticks[CHARGE_UNKNOWN];
+	uint64_t free_ticks =
+		sum->wait_ticks - sum_held_ticks(sum) - sum->part_ticks[CHARGE_UNKNOWN];
 	const char *estimate = sum->is_estimate ? "~" : "";
 	char name[NAME_SIZE], time[32], begin[32], text[512], suffix[64] = "";
 
@@ -210,8 +211,8 @@ static void add_lock(struct answer *answer, const struct charged_class *class, s
 		answer_append(suffix, sizeof(suffix), "; unknown %.0f%%",
 			      100 * answer_share(sum->part_ticks[CHARGE_UNKNOWN], sum->wait_ticks));
 	snprintf(text, sizeof(text), "   Held %.0f%%",
-		 100 * answer_share(held_ticks(sum), sum->wait_ticks));
-	if (held_ticks(sum)) {
+		 100 * answer_share(sum_held_ticks(sum), sum->wait_ticks));
+	if (sum_held_ticks(sum)) {
 		answer_append(text, sizeof(text), ": ");
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(suffix));
 	}

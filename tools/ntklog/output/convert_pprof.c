@@ -137,7 +137,7 @@ no_memory:
 	return NULL;
 }
 
-static int64_t text_index(struct profile *profile, const char *text)
+static int64_t find_text_index(struct profile *profile, const char *text)
 {
 	struct profile_text *found = find_text(profile, text);
 
@@ -208,8 +208,8 @@ static void add_label(struct profile *profile, Pprof__Sample *sample, const char
 	APPEND_MESSAGE(profile, sample->n_label, sample->label, label);
 	if (!label)
 		return;
-	label->key = text_index(profile, key);
-	label->str = text ? text_index(profile, text) : 0;
+	label->key = find_text_index(profile, key);
+	label->str = text ? find_text_index(profile, text) : 0;
 	label->num = number;
 }
 
@@ -282,7 +282,7 @@ static void add_others(struct profile *profile, const struct stack_sum *sum)
 }
 
 /* Return the wall clock at the origin: ns since 1970, or 0 if it is not known or out of range. */
-static int64_t start_ns(const struct etl_file *file, const struct analysis *analysis)
+static int64_t find_start_ns(const struct etl_file *file, const struct analysis *analysis)
 {
 	uint64_t time = etl_unix_time(file, analysis->origin_time);
 
@@ -297,31 +297,31 @@ static void add_head(struct profile *profile, const struct analysis *analysis)
 	size_t i;
 
 	/* Index 0 has to be the empty text. */
-	text_index(profile, "");
+	find_text_index(profile, "");
 	for (i = 0; i < VALUES; i++) {
 		type = NEW_MESSAGE(profile, Pprof__ValueType, pprof__value_type__init);
 		APPEND_MESSAGE(profile, message->n_sample_type, message->sample_type, type);
 		if (!type)
 			return;
-		type->type = text_index(profile, value_types[i][0]);
-		type->unit = text_index(profile, value_types[i][1]);
+		type->type = find_text_index(profile, value_types[i][0]);
+		type->unit = find_text_index(profile, value_types[i][1]);
 	}
-	message->default_sample_type = text_index(profile, value_types[VALUE_DELAY][0]);
+	message->default_sample_type = find_text_index(profile, value_types[VALUE_DELAY][0]);
 	mapping = NEW_MESSAGE(profile, Pprof__Mapping, pprof__mapping__init);
 	APPEND_MESSAGE(profile, message->n_mapping, message->mapping, mapping);
 	if (!mapping)
 		return;
 	mapping->id = 1;
-	mapping->filename = text_index(profile, "[kernel]");
+	mapping->filename = find_text_index(profile, "[kernel]");
 	mapping->has_functions = true;
-	message->time_nanos = start_ns(profile->file, analysis);
+	message->time_nanos = find_start_ns(profile->file, analysis);
 	message->duration_nanos = llround(analysis_length_s(analysis, profile->file) * 1e9);
 	if (analysis->spinlocks.highest_rates.acquire_rate > 1 ||
 	    analysis->resources.highest_rates.release_rate > 1 ||
 	    analysis->spinlocks.highest_rates.contention_rate > 1 ||
 	    analysis->resources.highest_rates.contention_rate > 1)
 		APPEND(profile, message->n_comment, message->comment,
-		       text_index(profile, "values are estimates of a sampled recording"));
+		       find_text_index(profile, "values are estimates of a sampled recording"));
 }
 
 static int compress_profile(const struct profile *profile, const char *path)

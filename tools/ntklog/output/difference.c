@@ -30,7 +30,7 @@ const char *difference_measure_name(enum difference_measure measure)
 }
 
 /* Return the variance that a sum of times has because its events arrive at random. */
-static double arrival_variance(const struct histogram *times)
+static double compute_arrival_variance(const struct histogram *times)
 {
 	double variance = 0, value;
 	uint64_t weight;
@@ -55,7 +55,8 @@ static void add_times(struct difference_sum *sum, const struct histogram *times,
 	double error = histogram_sum_error(times) * times->sum;
 
 	sum->estimate += times->sum * ns_per_cycle;
-	sum->variance += (error * error + arrival_variance(times)) * ns_per_cycle * ns_per_cycle;
+	sum->variance += (error * error +
+			  compute_arrival_variance(times)) * ns_per_cycle * ns_per_cycle;
 }
 
 static void add_sums(struct difference_sum *sums, const struct histogram *wait,
@@ -257,7 +258,7 @@ void difference_merge(struct difference *difference, enum difference_measure mea
 		&measure);
 }
 
-static bool has_sums(const struct difference_row *row, size_t side)
+static bool side_has_sums(const struct difference_row *row, size_t side)
 {
 	return row->sums[side][DIFFERENCE_OF_COUNTS].estimate > 0 ||
 	       row->sums[side][DIFFERENCE_OF_HOLDS].estimate > 0;
@@ -271,8 +272,8 @@ static bool one_side_has_callers(const struct difference_row *rows, size_t count
 
 	for (i = 0; i < count; i++)
 		for (which = 0; which < 2; which++) {
-			has_rows[which] |= has_sums(&rows[i], which);
-			has_callers[which] |= *rows[i].caller && has_sums(&rows[i], which);
+			has_rows[which] |= side_has_sums(&rows[i], which);
+			has_callers[which] |= *rows[i].caller && side_has_sums(&rows[i], which);
 		}
 	return has_rows[0] && has_rows[1] && has_callers[0] != has_callers[1];
 }

@@ -21,7 +21,7 @@ struct timeline_row {
  * @unit_text: plural of the things that the height of a bar counts
  * @ns: nanoseconds per unit of a sum
  */
-struct picture {
+struct timeline_picture {
 	const char *title;
 	const char *unit_text;
 	bool is_wait;
@@ -35,7 +35,7 @@ struct picture {
  * Return the number of slots that the trace covers, or more if a later slot is not empty; 0 if all
  * slots of the rows are empty.
  */
-static size_t count_slots(const struct report *report, const struct picture *picture)
+static size_t count_slots(const struct report *report, const struct timeline_picture *picture)
 {
 	const struct analysis *analysis = report->analysis;
 	double ticks = report->seconds * (double)report->file->perf_freq, slots;
@@ -75,14 +75,15 @@ static bool has_sums(const struct timeline *timeline)
 	return false;
 }
 
-static void add_row(struct picture *picture, const char *label, const struct timeline *timeline)
+static void add_row(struct timeline_picture *picture, const char *label,
+		    const struct timeline *timeline)
 {
 	if (picture->row_count < ROWS && has_sums(timeline))
 		picture->rows[picture->row_count++] = (struct timeline_row) { label, timeline };
 }
 
 static void append_picture(json_t *pictures, const struct report *report,
-			   const struct picture *picture)
+			   const struct timeline_picture *picture)
 {
 	double slot_ns =
 		(double)picture->timelines->slot_ticks * 1e9 / (double)report->file->perf_freq;
@@ -119,7 +120,7 @@ static int compare_threads(const void *a, const void *b)
 static void append_threads(json_t *pictures, const struct report *report)
 {
 	const struct switch_stats *stats = &report->analysis->switches;
-	struct picture picture = {
+	struct timeline_picture picture = {
 		.title = "When threads ran", .unit_text = "CPUs that the thread had",
 		.timelines = &stats->timelines, .ns = report_ticks_ns(report, 1),
 	};
@@ -147,7 +148,7 @@ static void append_threads(json_t *pictures, const struct report *report)
 static void append_locks(json_t *pictures, const struct report *report,
 			 const struct page_lock *locks, size_t count, bool are_sleeping_locks)
 {
-	struct picture picture = {
+	struct timeline_picture picture = {
 		.title = are_sleeping_locks ? "When locks that sleep were waited for" :
 					"When spin locks were waited for",
 		.unit_text = are_sleeping_locks ? "threads that waited for it" :

@@ -89,7 +89,7 @@ static inline char *put_signed(char *dest, int64_t value)
 }
 
 /* Return the eight hexadecimal digits of a number, as they are in memory. */
-static inline uint64_t eight_hex_digits(uint32_t value)
+static inline uint64_t format_eight_hex_digits(uint32_t value)
 {
 	uint64_t digits = value, letters;
 
@@ -111,9 +111,9 @@ static inline char *put_hex(char *dest, uint64_t value)
 	dest[0] = '0';
 	dest[1] = 'x';
 	value <<= 64 - 4 * length;
-	digits = eight_hex_digits(value >> 32);
+	digits = format_eight_hex_digits(value >> 32);
 	memcpy(dest + 2, &digits, 8);
-	digits = eight_hex_digits(value);
+	digits = format_eight_hex_digits(value);
 	memcpy(dest + 10, &digits, 8);
 	return dest + 2 + length;
 }

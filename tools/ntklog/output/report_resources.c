@@ -63,7 +63,7 @@ static const struct resource_rates *highest_rates(const struct report *report)
 	return &report->analysis->resources.highest_rates;
 }
 
-static enum sampling_kind release_sampling(const struct report *report)
+static enum sampling_kind release_sampling_kind(const struct report *report)
 {
 	return sampling_kind_of(highest_rates(report)->is_known,
 				highest_rates(report)->release_rate);
@@ -79,7 +79,7 @@ static double releases_error_cell(const struct report *report, const void *row)
 	const struct resource_sum *sum = sum_of(row);
 
 	return relative_error_of(sum->variance, (double)sum->release_count, sum->variance,
-				 release_sampling(report));
+				 release_sampling_kind(report));
 }
 
 static uint32_t group_of(const void *row)
@@ -224,7 +224,7 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	row.times.attribute_label = report_label_text(split.label);
 	set_time_figures(&row.times.wait, report, &sum->wait,
 			 sampling_kind_of(rates->is_known, rates->contention_rate));
-	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling(report));
+	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling_kind(report));
 	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
 }
 

@@ -79,7 +79,7 @@ static const struct spinlock_rates *highest_rates(const struct report *report)
 	return &report->analysis->spinlocks.highest_rates;
 }
 
-static enum sampling_kind acquire_sampling(const struct report *report)
+static enum sampling_kind acquire_sampling_kind(const struct report *report)
 {
 	return sampling_kind_of(highest_rates(report)->is_known,
 				highest_rates(report)->acquire_rate);
@@ -93,7 +93,7 @@ static double acquisitions_cell(const struct report *report, const void *row)
 	return sum->wait_only_count ? NAN : (double)sum->acquisition_count;
 }
 
-static bool is_mostly_in_step(const struct spinlock_sum *sum)
+static bool sum_is_mostly_in_step(const struct spinlock_sum *sum)
 {
 	return 2 * sum->in_step_count > sum->record_count;
 }
@@ -104,11 +104,11 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 	const struct spinlock_sum *sum = sum_of(row);
 	double variance = sum->hold.total_variance;
 
-	if (is_mostly_in_step(sum))
+	if (sum_is_mostly_in_step(sum))
 		return INFINITY;
 	return sum->wait_only_count ? NAN :
 				      relative_error_of(variance, (double)sum->acquisition_count,
-							variance, acquire_sampling(report));
+							variance, acquire_sampling_kind(report));
 }
 
 static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
@@ -300,8 +300,9 @@ static bool add_row(struct report *report, enum report_table_kind table,
 	if (sum->wait_only_count == sum->record_count)
 		set_unknown_time_figures(&row.times.hold);
 	else
-		set_time_figures(&row.times.hold, report, &sum->hold, acquire_sampling(report));
-	if (is_mostly_in_step(sum))
+		set_time_figures(&row.times.hold, report, &sum->hold,
+				 acquire_sampling_kind(report));
+	if (sum_is_mostly_in_step(sum))
 		row.times.hold.error = INFINITY;
 	return table_add_row(&report->tables[table], report, &row);
 }

@@ -182,8 +182,8 @@ void table_keep_top_rows(struct table *table, size_t rows_max)
 	table_cut_rows(table, table_shown_row_count(table, rows_max));
 }
 
-static bool has_text(const struct table *table, const union cell *cells, size_t count,
-		     const char *part)
+static bool row_has_text(const struct table *table, const union cell *cells, size_t count,
+			 const char *part)
 {
 	size_t k;
 
@@ -210,7 +210,7 @@ void table_keep_rows_with_text(struct table *table, const char *part, size_t cou
 		union cell *cells = &table->cells[i * columns];
 		union cell *kept = &table->cells[table->row_count * columns];
 
-		if (!has_text(table, cells, count, part))
+		if (!row_has_text(table, cells, count, part))
 			continue;
 		table->row_count++;
 		for (k = 0; k < columns; k++) {
@@ -222,7 +222,7 @@ void table_keep_rows_with_text(struct table *table, const char *part, size_t cou
 	}
 }
 
-static bool is_shown(const struct table *table, size_t column)
+static bool column_is_shown(const struct table *table, size_t column)
 {
 	size_t k;
 
@@ -239,7 +239,7 @@ static bool is_shown(const struct table *table, size_t column)
  */
 void table_show_last(struct table *table, size_t column)
 {
-	if (!is_shown(table, column))
+	if (!column_is_shown(table, column))
 		table->shown_columns[table->shown_count++] = column;
 }
 
@@ -252,14 +252,14 @@ void table_show_in_order(struct table *table, size_t column)
 {
 	size_t k;
 
-	if (is_shown(table, column))
+	if (column_is_shown(table, column))
 		return;
 	for (k = table->shown_count++; k > 0 && table->shown_columns[k - 1] > column; k--)
 		table->shown_columns[k] = table->shown_columns[k - 1];
 	table->shown_columns[k] = column;
 }
 
-static bool has_positive_cell(const struct table *table, size_t column)
+static bool column_has_positive_cell(const struct table *table, size_t column)
 {
 	size_t row;
 
@@ -279,10 +279,10 @@ void table_insert_errors(struct table *table, bool includes_zero)
 	size_t error, i;
 
 	for (i = 0; i < table->column_count; i++) {
-		if (!table->columns[i].error_column || !is_shown(table, i))
+		if (!table->columns[i].error_column || !column_is_shown(table, i))
 			continue;
 		error = table_find_column(table, table->columns[i].error_column);
-		if (includes_zero || has_positive_cell(table, error))
+		if (includes_zero || column_has_positive_cell(table, error))
 			table_show_in_order(table, error);
 	}
 }
@@ -388,7 +388,7 @@ static void format_time(double ns, char *text, size_t size)
 	snprintf(text, size, "%.0fns", ns);
 }
 
-static bool is_unknown(enum cell_kind kind, const union cell *cell)
+static bool cell_is_unknown(enum cell_kind kind, const union cell *cell)
 {
 	return kind != CELL_TEXT && !isfinite(cell->number);
 }
@@ -402,7 +402,7 @@ static bool is_unknown(enum cell_kind kind, const union cell *cell)
  */
 void cell_format_text(enum cell_kind kind, const union cell *cell, char *text, size_t size)
 {
-	if (is_unknown(kind, cell)) {
+	if (cell_is_unknown(kind, cell)) {
 		snprintf(text, size, kind == CELL_ERROR && isinf(cell->number) ? "?" : "-");
 		return;
 	}
@@ -438,7 +438,7 @@ static const union cell *cell_at(const struct table *table, size_t row, size_t c
 	return &table->cells[row * table->column_count + column];
 }
 
-static bool is_lower_bound(const struct table *table, size_t row, size_t column)
+static bool cell_is_lower_bound(const struct table *table, size_t row, size_t column)
 {
 	const char *missing = table->columns[column].missing_column;
 
@@ -467,13 +467,13 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
 		kind = CELL_COUNT;
 	cell_format_text(kind, cell_at(table, row, column), text, size);
-	if (is_lower_bound(table, row, column)) {
+	if (cell_is_lower_bound(table, row, column)) {
 		length = strnlen(text, size - 2);
 		memmove(text + 1, text, length);
 		text[0] = '>';
 		text[length + 1] = '\0';
 	}
-	if (!error || is_unknown(shown->kind, cell_at(table, row, column)))
+	if (!error || cell_is_unknown(shown->kind, cell_at(table, row, column)))
 		return;
 	if (!(error->number > ERROR_MARKED))
 		return;
@@ -509,7 +509,7 @@ void table_print_csv(const struct table *table, FILE *stream, size_t rows_max)
 			fputc(',', stream);
 			if (table->columns[i].kind == CELL_TEXT)
 				csv_print(stream, cell->text ? cell->text : "");
-			else if (!is_unknown(table->columns[i].kind, cell))
+			else if (!cell_is_unknown(table->columns[i].kind, cell))
 				fprintf(stream, "%.15g", cell->number);
 		}
 		fputc('\n', stream);
@@ -537,7 +537,7 @@ json_t *table_row_json(const struct table *table, size_t row)
 
 		if (kind == CELL_TEXT)
 			value = json_string(cell->text ? cell->text : "");
-		else if (is_unknown(kind, cell))
+		else if (cell_is_unknown(kind, cell))
 			value = json_null();
 		else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
 			 cell->number < (double)INT64_MAX && cell->number == trunc(cell->number))

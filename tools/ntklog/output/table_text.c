@@ -88,7 +88,7 @@ static void print_padded(FILE *stream, const char *text, size_t width, bool is_l
 	fputs(is_last ? "\n" : "  ", stream);
 }
 
-static size_t column_width(const struct table *table, size_t column, size_t rows)
+static size_t compute_column_width(const struct table *table, size_t column, size_t rows)
 {
 	size_t width = strlen(table->columns[column].title), row;
 	char text[CELL_SIZE];
@@ -105,7 +105,7 @@ static size_t column_width(const struct table *table, size_t column, size_t rows
 }
 
 /* Compute the width that a column has with the present @text_width_max, from its width without. */
-static size_t shortened_width(const struct table *table, size_t column, size_t width)
+static size_t compute_shortened_width(const struct table *table, size_t column, size_t width)
 {
 	size_t title_width = strlen(table->columns[column].title);
 
@@ -116,13 +116,13 @@ static size_t shortened_width(const struct table *table, size_t column, size_t w
 }
 
 /* @widths: widths of the columns without @text_width_max, by column */
-static size_t table_width(const struct table *table, const size_t *widths)
+static size_t compute_table_width(const struct table *table, const size_t *widths)
 {
 	size_t width = 0, k;
 
 	for (k = 0; k < table->shown_count; k++)
-		width += shortened_width(table, table->shown_columns[k],
-					 widths[table->shown_columns[k]]) +
+		width += compute_shortened_width(table, table->shown_columns[k],
+						 widths[table->shown_columns[k]]) +
 			 (k ? COLUMN_GAP : 0);
 	return width;
 }
@@ -133,7 +133,7 @@ static void measure_columns(const struct table *table, size_t rows, size_t *widt
 
 	for (k = 0; k < table->shown_count; k++)
 		widths[table->shown_columns[k]] =
-			column_width(table, table->shown_columns[k], rows);
+			compute_column_width(table, table->shown_columns[k], rows);
 }
 
 /*
@@ -173,12 +173,12 @@ static void shorten_texts(struct table *table, size_t rows, size_t width, size_t
 {
 	size_t droppable, text_width_max;
 
-	table->cuts_modules = table_width(table, widths) > width;
+	table->cuts_modules = compute_table_width(table, widths) > width;
 	if (table->cuts_modules)
 		measure_columns(table, rows, widths);
 	/* The shortest texts decide which of the columns without an order have to go. */
 	table->text_width_max = TEXT_MIN;
-	while (table_width(table, widths) > width) {
+	while (compute_table_width(table, widths) > width) {
 		droppable = find_last_number_column(table);
 		if (droppable == table->column_count)
 			break;
@@ -186,7 +186,7 @@ static void shorten_texts(struct table *table, size_t rows, size_t width, size_t
 	}
 	table->text_width_max = 0;
 	for (text_width_max = width; text_width_max >= TEXT_MIN &&
-	     table_width(table, widths) > width; text_width_max--)
+	     compute_table_width(table, widths) > width; text_width_max--)
 		table->text_width_max = text_width_max;
 }
 
@@ -209,7 +209,7 @@ void table_fit_width(struct table *table, size_t rows_max, size_t width, bool sh
 	}
 	/* Formatting many rows takes long, so each is measured once, and again without modules. */
 	measure_columns(table, rows, widths);
-	while (table_width(table, widths) > width) {
+	while (compute_table_width(table, widths) > width) {
 		droppable = find_droppable_column(table);
 		if (droppable == table->column_count)
 			break;
@@ -251,7 +251,7 @@ void table_print_text(const struct table *table, FILE *stream, size_t rows_max, 
 	if (!width)
 		return;
 	for (k = 0; k < table->shown_count; k++)
-		width[k] = column_width(table, table->shown_columns[k], rows);
+		width[k] = compute_column_width(table, table->shown_columns[k], rows);
 	fputs(on, stream);
 	print_heading(table, stream, rows, width_max);
 	for (k = 0; k < table->shown_count; k++) {

@@ -95,7 +95,7 @@ static void print_report(struct etl_file *file, const struct names *names, bool 
 	analysis.charges_waits = html;
 	analysis.charge_attribute = html ? CHARGE_BY_PROCESS : CHARGE_BY_CPU;
 	analysis.is_split = true;
-	made.by = charge_attribute_names[analysis.charge_attribute];
+	made.attribute_name = charge_attribute_names[analysis.charge_attribute];
 	analysis.has_lock_stacks = html;
 	analysis_read(&analysis, file);
 	made.seconds = analysis_length_s(&analysis, file);
