@@ -98,7 +98,7 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 		stats->unknown_hold_count += weight;
 	}
 	if ((stats->has_cpus || origin->observation != OBSERVATION_ON) &&
-	    !cpu_sums_add(&sum->cpus, origin, (double)weight,
+	    !cpu_sums_add(&sum->cpu_sums, origin, (double)weight,
 			  waited ? (double)record->wait_time * (double)weight : 0))
 		stats->no_memory = true;
 	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
@@ -159,7 +159,7 @@ static void free_entry(struct resource_entry *entry)
 	for (i = 0; i < RESOURCE_ACCESSES; i++) {
 		histogram_free(&entry->sums[i].wait);
 		histogram_free(&entry->sums[i].hold);
-		cpu_sums_free(&entry->sums[i].cpus);
+		cpu_sums_free(&entry->sums[i].cpu_sums);
 	}
 }
 

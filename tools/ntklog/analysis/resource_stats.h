@@ -50,7 +50,7 @@ struct resource_sum {
 	struct histogram wait;
 	struct histogram hold;
 	uint64_t unknown_hold_count;
-	struct cpu_sums cpus;
+	struct cpu_sums cpu_sums;
 };
 
 /* The kind is part of the key, because locks of two kinds may use the same memory in turn. */

@@ -54,7 +54,7 @@ static bool add_to_cpu(struct spinlock_sum *sum, const struct pending_record *pe
 	const struct spinlock_record *record = &pending->record;
 	double weight = (double)pending->weight;
 
-	return cpu_sums_add(&sum->cpus, &pending->origin, weight,
+	return cpu_sums_add(&sum->cpu_sums, &pending->origin, weight,
 			    record->spin_count ? (double)record->wait_time * weight : 0);
 }
 
@@ -117,7 +117,7 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	return histogram_merge(&sum->wait, &more->wait) &&
 	       histogram_merge(&sum->hold, &more->hold) &&
 	       histogram_merge(&sum->interrupted_hold, &more->interrupted_hold) &&
-	       cpu_sums_merge(&sum->cpus, &more->cpus);
+	       cpu_sums_merge(&sum->cpu_sums, &more->cpu_sums);
 }
 
 static void free_sum(struct spinlock_sum *sum)
@@ -125,7 +125,7 @@ static void free_sum(struct spinlock_sum *sum)
 	histogram_free(&sum->wait);
 	histogram_free(&sum->hold);
 	histogram_free(&sum->interrupted_hold);
-	cpu_sums_free(&sum->cpus);
+	cpu_sums_free(&sum->cpu_sums);
 }
 
 static void add_pending_records(struct spinlock_stats *stats)

@@ -74,7 +74,7 @@ struct spinlock_sum {
 	struct histogram hold;
 	struct histogram interrupted_hold;
 	uint64_t blocker_count;
-	struct cpu_sums cpus;
+	struct cpu_sums cpu_sums;
 };
 
 /*

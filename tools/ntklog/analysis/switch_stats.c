@@ -54,7 +54,7 @@ static void add_run(struct switch_stats *stats, struct processor_stats *processo
 	}
 	processor->busy_ticks += (double)run;
 	thread = find_thread(stats, thread_id);
-	if (!histogram_add(&thread->run, run, 1))
+	if (!histogram_add(&thread->run_times, run, 1))
 		stats->no_memory = true;
 	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run,
 			  (double)run);
@@ -107,10 +107,10 @@ void switch_stats_free(struct switch_stats *stats)
 	struct thread_stats *thread;
 
 	while ((thread = hash_take_first(stats->threads))) {
-		histogram_free(&thread->run);
+		histogram_free(&thread->run_times);
 		free(thread);
 	}
-	histogram_free(&stats->others.run);
+	histogram_free(&stats->others.run_times);
 	timelines_free(&stats->timelines);
 	free(stats->processors);
 	*stats = (struct switch_stats) { 0 };

@@ -19,7 +19,7 @@
 /*
  * @preemption_count: number of @switch_out_count at which the thread could have gone on
  * @wait_ticks: sum of NewThreadWaitTime of its switches, ticks of the system clock
- * @run: distribution of the times that it ran, session clock
+ * @run_times: distribution of the times that it ran, session clock
  * @timeline: time that it ran in each slot of time, session clock; or NULL
  */
 struct thread_stats {
@@ -28,7 +28,7 @@ struct thread_stats {
 	uint64_t switch_out_count;
 	uint64_t preemption_count;
 	uint64_t wait_ticks;
-	struct histogram run;
+	struct histogram run_times;
 	struct timeline *timeline;
 	UT_hash_handle hh;
 };

@@ -19,10 +19,10 @@ enum {
 	OPTION_JSON = 0x100,
 };
 
-/* @session: number of a session; -1: all */
+/* @session_number: number of a session; -1: all */
 struct options {
 	bool prints_json;
-	int session;
+	int session_number;
 	char **arguments;
 	size_t argument_count;
 };
@@ -203,7 +203,7 @@ static int print_status(const struct options *options)
 	if (kernel_check())
 		return NTKLOG_FAILED;
 	for (number = 0; number < KERNEL_SESSIONS; number++) {
-		if (options->session >= 0 && number != options->session)
+		if (options->session_number >= 0 && number != options->session_number)
 			continue;
 		if (array) {
 			json_array_append_new(array, session_json(number));
@@ -286,8 +286,8 @@ static error_t parse_session(int key, char *argument, struct argp_state *state)
 
 	if (key != ARGP_KEY_ARG)
 		return parse_option(key, argument, state);
-	options->session = session_parse_number(argument);
-	if (options->session < 0 || state->arg_num)
+	options->session_number = session_parse_number(argument);
+	if (options->session_number < 0 || state->arg_num)
 		argp_error(state, "give the number of one session, 0 to %d", KERNEL_SESSIONS - 1);
 	return 0;
 }
@@ -312,7 +312,7 @@ static const struct argp_option json_options[] = {
 static int parse_and_run(const struct argp *argp, int argc, char **argv,
 			 int (*function)(const struct options *options))
 {
-	struct options options = { .session = -1 };
+	struct options options = { .session_number = -1 };
 
 	/*
 	 * With ARGP_IN_ORDER "set" gets negative numbers, which it refuses. Otherwise argp would

@@ -56,10 +56,10 @@ static void add_sums(struct exporter *exporter)
 	struct live_sums *live = &exporter->live_sums;
 
 	analysis_finish(&live->analysis);
-	lock_metrics_add(&exporter->locks, &live->analysis, live->file);
-	if (exporter->locks.no_memory)
+	lock_metrics_add(&exporter->lock_metrics, &live->analysis, live->file);
+	if (exporter->lock_metrics.no_memory)
 		message("no memory for all metrics: the sums of an interval are too small");
-	exporter->locks.no_memory = false;
+	exporter->lock_metrics.no_memory = false;
 	live_sums_reset(live);
 }
 
@@ -237,7 +237,7 @@ static int run_exporter(struct exporter *exporter)
 	if (exporter->wake_fd >= 0)
 		close(exporter->wake_fd);
 	live_sums_close(&exporter->live_sums);
-	lock_metrics_free(&exporter->locks);
+	lock_metrics_free(&exporter->lock_metrics);
 	counters_free(&exporter->counters);
 	exporter_drop_text(exporter);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
@@ -285,13 +285,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   argument);
 		return 0;
 	case OPTION_TOP:
-		exporter->locks.limit = strtoul(argument, &end, 10);
-		if (!exporter->locks.limit || *end || *argument == '-' ||
-		    exporter->locks.limit > TOP_MAX)
+		exporter->lock_metrics.series_limit = strtoul(argument, &end, 10);
+		if (!exporter->lock_metrics.series_limit || *end || *argument == '-' ||
+		    exporter->lock_metrics.series_limit > TOP_MAX)
 			argp_error(state, "--top: \"%s\" is not 1 to %d", argument, TOP_MAX);
 		return 0;
 	case OPTION_BUDGET:
-		exporter->budget.limit = parse_budget(argument, state);
+		exporter->budget.overhead_limit = parse_budget(argument, state);
 		return 0;
 	case OPTION_MODE:
 		mode = exporter_find_mode(argument);
@@ -355,11 +355,11 @@ int command_exporter(int argc, char **argv)
 	static struct exporter exporter = {
 		.interval_s = DEFAULT_INTERVAL_S,
 		.live_sums.recording = RECORDING_NONE,
-		.locks.limit = DEFAULT_TOP,
-		.budget.limit = DEFAULT_BUDGET,
+		.lock_metrics.series_limit = DEFAULT_TOP,
+		.budget.overhead_limit = DEFAULT_BUDGET,
 		.wake_fd = -1,
 		.mode_setting.file = "linux_mode",
-		.rates = {
+		.rate_settings = {
 			[EXPORTER_SPINLOCK_ACQUIRE].setting.file = "spinlock/acquire_sample_rate",
 			[EXPORTER_SPINLOCK_CONTENTION].setting.file =
 				"spinlock/contention_sample_rate",

@@ -66,7 +66,7 @@ struct exporter_text {
  * @wake_fd: epoll file of the server and of the signals; -1: none
  * @overhead_share: overhead of the last interval, as a share of the time of all CPUs
  * @hooks_share: part of the hooks in @overhead_share
- * @counts_before: counts of the session at the begin of the present interval
+ * @session_counts_before: counts of the session at the begin of the present interval
  * @update_time: time of the last update, seconds since the epoch
  */
 struct exporter {
@@ -78,20 +78,20 @@ struct exporter {
 	struct live_sums live_sums;
 	struct exporter_http http;
 	int wake_fd;
-	struct lock_metrics locks;
+	struct lock_metrics lock_metrics;
 	struct counters counters;
 	struct setting mode_setting;
-	struct exporter_rate_setting rates[EXPORTER_RATES];
+	struct exporter_rate_setting rate_settings[EXPORTER_RATES];
 	char present_groups[SESSION_GROUPS_SIZE];
 	struct overhead_budget budget;
-	struct overhead_counts counts;
+	struct overhead_counts overhead_counts;
 	struct overhead overhead;
 	double overhead_share;
 	double hooks_share;
 	double tool_begin_s;
-	struct ntklog_session_counts counts_before;
-	uint64_t missing_before;
-	unsigned int notes_before;
+	struct ntklog_session_counts session_counts_before;
+	uint64_t missing_buffers_before;
+	unsigned int lost_notes_before;
 	uint64_t event_count;
 	struct exporter_loss loss;
 	uint64_t change_counts[BUDGET_UP + 1];

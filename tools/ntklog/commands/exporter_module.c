@@ -121,7 +121,7 @@ static int change_setting(struct setting *setting, const char *value)
 
 static void choose_base(struct exporter *exporter, enum exporter_rate_kind rate)
 {
-	struct exporter_rate_setting *setting = &exporter->rates[rate];
+	struct exporter_rate_setting *setting = &exporter->rate_settings[rate];
 	char group[32];
 	const char *name = strchr(setting->setting.file, '/');
 
@@ -178,7 +178,7 @@ int exporter_apply_rates(struct exporter *exporter)
 	enum exporter_rate_kind i;
 
 	for (i = 0; i < EXPORTER_RATES; i++) {
-		struct exporter_rate_setting *rate = &exporter->rates[i];
+		struct exporter_rate_setting *rate = &exporter->rate_settings[i];
 		uint32_t value = rate->base_rate ? rate_of_step(exporter, rate->base_rate) : 0;
 		char text[16];
 		int err;
@@ -220,8 +220,8 @@ int exporter_start_session(struct exporter *exporter)
 	struct epoll_event event = { .events = EPOLLIN };
 
 	choose_groups(exporter);
-	exporter->counts_before = (struct ntklog_session_counts) { 0 };
-	exporter->missing_before = 0;
+	exporter->session_counts_before = (struct ntklog_session_counts) { 0 };
+	exporter->missing_buffers_before = 0;
 	if (live_sums_start(&exporter->live_sums, &settings, no_signals) ||
 	    live_sums_follow(&exporter->live_sums))
 		return -1;
@@ -270,5 +270,5 @@ void exporter_restore_settings(struct exporter *exporter)
 		return;
 	setting_restore(&exporter->mode_setting);
 	for (rate = 0; rate < EXPORTER_RATES; rate++)
-		setting_restore(&exporter->rates[rate].setting);
+		setting_restore(&exporter->rate_settings[rate].setting);
 }

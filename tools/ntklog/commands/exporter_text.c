@@ -145,7 +145,7 @@ static void put_overhead(const struct exporter *exporter, struct exposition *exp
 	put_sample(exposition, &overhead_seconds_metric, "part", "events", overhead->event_seconds);
 	put_sample(exposition, &overhead_seconds_metric, "part", "tool", overhead->tool_seconds);
 	put_sample(exposition, &overhead_ratio_metric, NULL, NULL, exporter->overhead_share);
-	put_sample(exposition, &budget_ratio_metric, NULL, NULL, exporter->budget.limit);
+	put_sample(exposition, &budget_ratio_metric, NULL, NULL, exporter->budget.overhead_limit);
 	put_sample(exposition, &budget_changes_metric, "direction", "down",
 		   (double)exporter->change_counts[BUDGET_DOWN]);
 	put_sample(exposition, &budget_changes_metric, "direction", "up",
@@ -165,7 +165,7 @@ static void put_settings(const struct exporter *exporter, struct exposition *exp
 
 	for (i = 0; i < EXPORTER_RATES; i++)
 		put_sample(exposition, &sampling_rate_metric, "parameter", rates[i],
-			   exporter->rates[i].rate);
+			   exporter->rate_settings[i].rate);
 	for (i = 0; i < LINUX_MODES; i++)
 		put_sample(exposition, &recording_mode_metric, "mode", linux_modes[i].name,
 			   !strcmp(linux_modes[i].name, exporter_mode_name(exporter)));
@@ -179,14 +179,16 @@ static void put_settings(const struct exporter *exporter, struct exposition *exp
 static void put_all_metrics(const struct exporter *exporter, struct exposition *exposition)
 {
 	put_sample(exposition, &build_metric, "version", NTKLOG_VERSION, 1);
-	lock_metrics_put(&exporter->locks, exposition);
+	lock_metrics_put(&exporter->lock_metrics, exposition);
 	put_loss(exporter, exposition);
 	put_overhead(exporter, exposition);
 	put_settings(exporter, exposition);
-	put_sample(exposition, &series_metric, "of", "classes", (double)exporter->locks.lock_count);
+	put_sample(exposition, &series_metric, "of", "classes",
+		   (double)exporter->lock_metrics.lock_count);
 	put_sample(exposition, &series_metric, "of", "holders",
-		   (double)exporter->locks.holder_count);
-	put_sample(exposition, &series_limit_metric, NULL, NULL, (double)exporter->locks.limit);
+		   (double)exporter->lock_metrics.holder_count);
+	put_sample(exposition, &series_limit_metric, NULL, NULL,
+		   (double)exporter->lock_metrics.series_limit);
 	put_sample(exposition, &updates_metric, NULL, NULL, (double)exporter->update_count);
 	put_sample(exposition, &updated_metric, NULL, NULL, exporter->update_time);
 	exposition_end(exposition);

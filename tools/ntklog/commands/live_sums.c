@@ -16,7 +16,7 @@
 
 static int report_damage(const struct live_sums *sums)
 {
-	message("session %d: %s", sums->recording.session, sums->file->error);
+	message("session %d: %s", sums->recording.session_number, sums->file->error);
 	return -1;
 }
 
@@ -166,7 +166,7 @@ int live_sums_follow(struct live_sums *sums)
 	int err = header ? etl_attach(&sums->file, "session", header, size) : -1;
 
 	if (err && header)
-		message("session %d: %s", recording->session, sums->file->error);
+		message("session %d: %s", recording->session_number, sums->file->error);
 	free(header);
 	if (!err && sums->records_stacks) {
 		sums->stacks = stack_matcher_open_session(sums->file);
@@ -181,7 +181,8 @@ int live_sums_follow(struct live_sums *sums)
 	recording->drain.argument = sums;
 	recording->before_read = read_notes;
 	recording->argument = sums;
-	return err || drain_open(&recording->drain, recording->claim_fd, recording->session, size) ?
+	return err || drain_open(&recording->drain, recording->claim_fd, recording->session_number,
+				 size) ?
 	       -1 : 0;
 }
 

@@ -57,7 +57,7 @@ enum {
 
 /*
  * @duration: seconds; INFINITY: until a signal, or the end of @command
- * @session: number of the session; -1: any free session
+ * @session_number: number of the session; -1: any free session
  * @linux_mode: new mode of recording Linux' own locks; NULL: the module's present mode
  * @blocker_rate: new value of spinlock/blockers; NULL: 1, if it is 0 and can change, except in
  *	mode waits
@@ -70,7 +70,7 @@ struct record_command {
 	struct recording recording;
 	struct trace_file trace;
 	double duration;
-	int session;
+	int session_number;
 	const char *linux_mode;
 	bool wants_holders;
 	const char *blocker_rate;
@@ -165,7 +165,8 @@ static int begin_file(struct record_command *record)
 		recording->argument = &record->trace.names;
 	}
 	return err ? -1 :
-		     drain_open(&recording->drain, recording->claim_fd, recording->session, size);
+		     drain_open(&recording->drain, recording->claim_fd, recording->session_number,
+				size);
 }
 
 /* Write the last buffers, and the first one again with the final numbers of the file. */
@@ -312,7 +313,7 @@ static int record_file(struct record_command *record)
 	/* Reading all symbols takes a while, so it precedes the start. */
 	err = (record->trace.has_names && names_writer_prepare(&record->trace.names)) ||
 	      (record->trap.condition && trap_open(&record->trap, &record->trace)) ||
-	      recording_claim(recording, record->session) ||
+	      recording_claim(recording, record->session_number) ||
 	      recording_take_signals(recording, more_signals) || change_module_settings(record);
 	/* The default groups depend on the mode, which the module has by now. */
 	if (!err && !record->settings.groups)
@@ -439,8 +440,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   argument);
 		return 0;
 	case OPTION_SESSION:
-		record->session = session_parse_number(argument);
-		if (record->session < 0)
+		record->session_number = session_parse_number(argument);
+		if (record->session_number < 0)
 			argp_error(state, "--session: \"%s\" is not 0 to %d", argument,
 				   KERNEL_SESSIONS - 1);
 		return 0;
@@ -554,7 +555,7 @@ int command_record(int argc, char **argv)
 		.trap = { .seconds_before = 10, .seconds_after = 2, .recording_count = 1 },
 		.path = "ntklog.etl",
 		.duration = INFINITY,
-		.session = -1,
+		.session_number = -1,
 		.mode_setting.file = "linux_mode",
 		.blocker_setting.file = "spinlock/blockers",
 		.rate_settings = {

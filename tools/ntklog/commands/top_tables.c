@@ -114,7 +114,7 @@ static void print_lines(struct top *top, FILE *stream)
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
 	fprintf(stream, "ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
 		clock, report->seconds, (double)top->event_count / report->seconds,
-		(double)top->lost_count / report->seconds, top->live_sums.recording.session);
+		(double)top->lost_count / report->seconds, top->live_sums.recording.session_number);
 	top_keys_print(keys, stream);
 	for (i = 0; i < ARRAY_SIZE(screen_tables); i++) {
 		enum report_table_kind table = screen_tables[i].table;

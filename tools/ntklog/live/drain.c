@@ -61,7 +61,7 @@ static int open_buffers(struct buffer_drain *drain)
 	size_t processors = sysconf(_SC_NPROCESSORS_CONF), i;
 
 	if (drain->fd_count < processors && grow_arrays(drain, processors)) {
-		message("session %d: no memory for the buffers of %zu CPUs", drain->session,
+		message("session %d: no memory for the buffers of %zu CPUs", drain->session_number,
 			processors);
 		return -1;
 	}
@@ -74,7 +74,7 @@ static int open_buffers(struct buffer_drain *drain)
 		/* A CPU that has not been online during the run has no buffers. */
 		if (drain->fds[i] < 0 && errno != EINVAL && errno != ENXIO && errno != ENOENT) {
 			message("session %d: the buffers of CPU %zu cannot be opened: %s",
-				drain->session, i, strerror(errno));
+				drain->session_number, i, strerror(errno));
 			return -1;
 		}
 	}
@@ -85,15 +85,15 @@ static int open_buffers(struct buffer_drain *drain)
  * drain_open() - begin to read the buffers of a run
  * @drain: its @give and @argument are set
  * @claim_fd: file descriptor of the claim on the session
- * @session: number of the session, for messages
+ * @session_number: number of the session, for messages
  * @buffer_size: bytes of a buffer
  *
  * Return: 0, or -1 after a message; drain_close() in both cases.
  */
-int drain_open(struct buffer_drain *drain, int claim_fd, int session, size_t buffer_size)
+int drain_open(struct buffer_drain *drain, int claim_fd, int session_number, size_t buffer_size)
 {
 	drain->claim_fd = claim_fd;
-	drain->session = session;
+	drain->session_number = session_number;
 	drain->buffer_size = buffer_size;
 	drain->next_number = 1;
 	return open_buffers(drain);
@@ -119,7 +119,7 @@ int drain_wait(struct buffer_drain *drain, int other_fd, int timeout_ms)
 		};
 	got = poll(drain->poll_fds, drain->fd_count + 1, timeout_ms);
 	if (got < 0 && errno != EINTR) {
-		message("session %d: cannot wait for its buffers: %s", drain->session,
+		message("session %d: cannot wait for its buffers: %s", drain->session_number,
 			strerror(errno));
 		return -1;
 	}
@@ -189,7 +189,7 @@ static int read_processor(struct buffer_drain *drain, size_t processor, size_t b
 			buffer = malloc(sizeof(*buffer) + drain->buffer_size);
 		if (!buffer) {
 			message("session %d: no memory for a buffer of %zu bytes: choose smaller ones (-b)",
-				drain->session, drain->buffer_size);
+				drain->session_number, drain->buffer_size);
 			return -1;
 		}
 		drain->spare_buffer = buffer;
@@ -207,10 +207,10 @@ static int read_processor(struct buffer_drain *drain, size_t processor, size_t b
 			return 0;
 		if (got < 0)
 			message("session %d: the buffers of CPU %zu cannot be read: %s",
-				drain->session, processor, strerror(errno));
+				drain->session_number, processor, strerror(errno));
 		else
 			message("session %d: CPU %zu gives %zd bytes of a buffer of %zu",
-				drain->session, processor, got, drain->buffer_size);
+				drain->session_number, processor, got, drain->buffer_size);
 		return -1;
 	}
 	return 0;

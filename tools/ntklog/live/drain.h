@@ -25,7 +25,7 @@ struct pollfd;
  */
 struct buffer_drain {
 	int claim_fd;
-	int session;
+	int session_number;
 	size_t buffer_size;
 	int *fds;
 	size_t fd_count;
@@ -43,7 +43,7 @@ struct buffer_drain {
 	void *argument;
 };
 
-int drain_open(struct buffer_drain *drain, int claim_fd, int session, size_t buffer_size);
+int drain_open(struct buffer_drain *drain, int claim_fd, int session_number, size_t buffer_size);
 int drain_wait(struct buffer_drain *drain, int other_fd, int timeout_ms);
 void drain_flush(struct buffer_drain *drain);
 int drain_read(struct buffer_drain *drain);

@@ -27,7 +27,7 @@
  */
 struct recording {
 	int claim_fd;
-	int session;
+	int session_number;
 	int signal_fd;
 	int wake_fd;
 	sigset_t signals;
@@ -37,11 +37,11 @@ struct recording {
 	void *argument;
 };
 
-#define RECORDING_NONE	{ .claim_fd = -1, .session = -1, .signal_fd = -1, .wake_fd = -1 }
+#define RECORDING_NONE	{ .claim_fd = -1, .session_number = -1, .signal_fd = -1, .wake_fd = -1 }
 
 double recording_now(void);
-int recording_claim(struct recording *recording, int session);
-int recording_adopt(struct recording *recording, int session);
+int recording_claim(struct recording *recording, int session_number);
+int recording_adopt(struct recording *recording, int session_number);
 int recording_take_signals(struct recording *recording, const int *more);
 int recording_start(struct recording *recording, const struct session_settings *settings);
 int recording_read_state(const struct recording *recording);

@@ -50,7 +50,7 @@ static enum budget_change step_down(struct overhead_budget *budget, double hooks
 			budget->rate_step++;
 			events /= BUDGET_RATE_FACTOR;
 		} while (budget->rate_step < BUDGET_RATE_STEPS &&
-			 hooks + events > AIMED_SHARE * budget->limit);
+			 hooks + events > AIMED_SHARE * budget->overhead_limit);
 		return BUDGET_DOWN;
 	}
 	if (budget->mode + 1 == budget->mode_count)
@@ -63,7 +63,7 @@ static enum budget_change step_up(struct overhead_budget *budget, double hooks, 
 {
 	if (budget->rate_step) {
 		if (budget->quiet_intervals < QUIET_INTERVALS ||
-		    hooks + events * BUDGET_RATE_FACTOR > AIMED_SHARE * budget->limit)
+		    hooks + events * BUDGET_RATE_FACTOR > AIMED_SHARE * budget->overhead_limit)
 			return BUDGET_STAYS;
 		budget->rate_step--;
 	} else {
@@ -89,9 +89,9 @@ enum budget_change budget_take_step(struct overhead_budget *budget, double hooks
 	if (!budget->patience_intervals)
 		budget->patience_intervals = PATIENCE_MIN;
 	budget->intervals_since_mode++;
-	if (hooks + events > budget->limit)
+	if (hooks + events > budget->overhead_limit)
 		return step_down(budget, hooks, events);
-	if (hooks + events > budget->limit / 2) {
+	if (hooks + events > budget->overhead_limit / 2) {
 		budget->quiet_intervals = 0;
 		return BUDGET_STAYS;
 	}

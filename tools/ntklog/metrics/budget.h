@@ -20,14 +20,14 @@
 
 /*
  * The present choice.
- * @limit: greatest overhead, as a share of the time of all CPUs
+ * @overhead_limit: greatest overhead, as a share of the time of all CPUs
  * @mode_count: number of modes, the richest first
- * @quiet_intervals: intervals in a row below half of @limit, since the last change
+ * @quiet_intervals: intervals in a row below half of @overhead_limit, since the last change
  * @intervals_since_mode: intervals since a richer mode was chosen
  * @patience_intervals: intervals before a richer mode is tried; 0 before the first interval
  */
 struct overhead_budget {
-	double limit;
+	double overhead_limit;
 	unsigned int mode_count;
 	unsigned int mode;
 	unsigned int rate_step;

@@ -148,8 +148,8 @@ static struct lock_series *series_of(struct lock_metrics *metrics, const struct 
 
 	if (series)
 		return series;
-	if (!strcmp(sum->class, OTHER_SERIES) || metrics->lock_count >= metrics->limit ||
-	    (is_idle && metrics->idle_count >= metrics->limit / 2))
+	if (!strcmp(sum->class, OTHER_SERIES) || metrics->lock_count >= metrics->series_limit ||
+	    (is_idle && metrics->idle_count >= metrics->series_limit / 2))
 		return lock_series_other(metrics, sum->kind);
 	series = lock_series_add(metrics, sum->kind, sum->class);
 	if (series) {
@@ -245,7 +245,8 @@ static void add_row(struct lock_metrics *metrics, const struct interval_sums *su
 	if (!lock)
 		return;
 	series = holder_series_find(metrics, lock, holder);
-	if (!series && holder_is_function(holder) && metrics->holder_count >= metrics->limit) {
+	if (!series && holder_is_function(holder) &&
+	    metrics->holder_count >= metrics->series_limit) {
 		holder = OTHER_SERIES;
 		series = holder_series_find(metrics, lock, holder);
 	}

@@ -30,7 +30,7 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 	size_t length = strlen(text);
 	struct class_name *class, **more;
 
-	HASH_FIND(hh, names->table, text, length, class);
+	HASH_FIND(hh, names->class_table, text, length, class);
 	if (class)
 		return class;
 	more = grow_by_one(names->classes, names->counted_class, sizeof(*more));
@@ -42,7 +42,7 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 		return NULL;
 	memcpy(class->text, text, length);
 	class->number = names->counted_class;
-	HASH_ADD_KEYPTR(hh, names->table, class->text, length, class);
+	HASH_ADD_KEYPTR(hh, names->class_table, class->text, length, class);
 	if (!class->hh.tbl) {
 		free(class);
 		return NULL;
@@ -150,7 +150,7 @@ void lock_names_free(struct lock_names *names)
 {
 	size_t i;
 
-	HASH_CLEAR(hh, names->table);
+	HASH_CLEAR(hh, names->class_table);
 	for (i = 0; i < names->counted_class; i++)
 		free(names->classes[i]);
 	free(names->classes);

@@ -23,7 +23,7 @@ struct lock_names {
 	size_t lock_count;
 	struct class_name **classes;
 	size_t counted_class;
-	struct class_name *table;
+	struct class_name *class_table;
 };
 
 int lock_names_add(struct lock_names *names, uint64_t address, uint64_t clock, const char *class);

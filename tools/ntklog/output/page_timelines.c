@@ -112,8 +112,8 @@ static int compare_threads(const void *a, const void *b)
 	const struct thread_stats *left = *(const struct thread_stats *const *)a;
 	const struct thread_stats *right = *(const struct thread_stats *const *)b;
 
-	if (left->run.sum != right->run.sum)
-		return left->run.sum < right->run.sum ? 1 : -1;
+	if (left->run_times.sum != right->run_times.sum)
+		return left->run_times.sum < right->run_times.sum ? 1 : -1;
 	return (left->thread_id > right->thread_id) - (left->thread_id < right->thread_id);
 }
 

@@ -302,7 +302,7 @@ void perfetto_put_counters(struct perfetto_writer *perfetto)
 {
 	const struct perfetto_track *track;
 
-	for (track = perfetto->tracks.table; track; track = track->hh.next)
+	for (track = perfetto->tracks.track_table; track; track = track->hh.next)
 		if (track->wait_timeline)
 			put_counter(perfetto, track);
 }

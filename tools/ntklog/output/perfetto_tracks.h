@@ -68,12 +68,12 @@ struct perfetto_track {
 
 /*
  * All tracks; all zero if there are none.
- * @recent: by a hash of group and number: a track of this hash, or NULL
+ * @recent_tracks: by a hash of group and number: a track of this hash, or NULL
  * @last_number: highest number of a lane or a counter, above those of the groups
  */
 struct perfetto_tracks {
-	struct perfetto_track *table;
-	struct perfetto_track *recent[1 << PERFETTO_TRACKS_BITS];
+	struct perfetto_track *track_table;
+	struct perfetto_track *recent_tracks[1 << PERFETTO_TRACKS_BITS];
 	uint64_t last_number;
 	struct timelines timelines;
 };

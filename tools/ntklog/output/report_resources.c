@@ -91,7 +91,7 @@ static double per_second_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
-	return report_per_second(report, group_of(row), &sum->cpus, CPU_SUM_COUNT,
+	return report_per_second(report, group_of(row), &sum->cpu_sums, CPU_SUM_COUNT,
 				 (double)sum->release_count);
 }
 
@@ -115,7 +115,8 @@ static double excessive_cell(const struct report *report, const void *row)
 
 static double mean_waiting_cell(const struct report *report, const void *row)
 {
-	return report_mean_waiting(report, group_of(row), &sum_of(row)->cpus, &sum_of(row)->wait);
+	return report_mean_waiting(report, group_of(row), &sum_of(row)->cpu_sums,
+				   &sum_of(row)->wait);
 }
 
 static double hold_unknown_cell(const struct report *report, const void *row)

@@ -123,7 +123,7 @@ static double per_second_cell(const struct report *report, const void *row)
 	const struct spinlock_sum *sum = sum_of(row);
 
 	return sum->wait_only_count ? NAN :
-		report_per_second(report, groups_of(report, sum), &sum->cpus, CPU_SUM_COUNT,
+		report_per_second(report, groups_of(report, sum), &sum->cpu_sums, CPU_SUM_COUNT,
 				  (double)sum->acquisition_count);
 }
 
@@ -148,7 +148,7 @@ static double mean_waiting_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return report_mean_waiting(report, groups_of(report, sum), &sum->cpus, &sum->wait);
+	return report_mean_waiting(report, groups_of(report, sum), &sum->cpu_sums, &sum->wait);
 }
 
 static double depth_cell(const struct report *report, const void *row)

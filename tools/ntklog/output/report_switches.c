@@ -48,22 +48,22 @@ static double preempted_cell(const struct report *report, const void *row)
 
 static double run_total_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, thread_of(row)->run.sum);
+	return report_ticks_ns(report, thread_of(row)->run_times.sum);
 }
 
 static double run_mean_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, histogram_mean(&thread_of(row)->run));
+	return report_ticks_ns(report, histogram_mean(&thread_of(row)->run_times));
 }
 
 static double run_p95_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, histogram_percentile(&thread_of(row)->run, 95));
+	return report_ticks_ns(report, histogram_percentile(&thread_of(row)->run_times, 95));
 }
 
 static double run_max_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, (double)thread_of(row)->run.max_value);
+	return report_ticks_ns(report, (double)thread_of(row)->run_times.max_value);
 }
 
 static double ready_total_cell(const struct report *report, const void *row)
