@@ -159,8 +159,8 @@ struct charge_row {
  *	time
  * @growing_piece.piece: the joined pieces
  * @growing_piece.holder: label of the row
- * @growing_piece.blocked: ticks of @growing_piece.piece in which the holder was blocked without a
- *	known context switch
+ * @growing_piece.blocked_ticks: ticks of @growing_piece.piece in which the holder was blocked
+ *	without a known context switch
  * @classes: table
  * @fallback_class: sums of the locks whose class could not be allocated; its key is zero
  * @rows: table

@@ -83,7 +83,7 @@ static int open_buffers(struct buffer_drain *drain)
 
 /**
  * drain_open() - begin to read the buffers of a run
- * @drain: its @give and @argument are set
+ * @drain: its @give_buffer and @argument are set
  * @claim_fd: file descriptor of the claim on the session
  * @session_number: number of the session, for messages
  * @buffer_size: bytes of a buffer

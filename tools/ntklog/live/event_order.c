@@ -74,7 +74,7 @@ static int pass_events(struct event_sorter *sorter, uint64_t end)
 
 /**
  * event_sorter_add() - add a buffer, and pass on the events that are old enough
- * @sorter: its @file, @give and @argument are set
+ * @sorter: its @file, @give_event and @argument are set
  * @buffer: the buffer
  * @size: bytes of @buffer
  *

@@ -5,7 +5,7 @@
 #include "macros.h"
 #include "report_rows.h"
 
-/* @by: label of the attribute of --by */
+/* @attribute_label: label of the attribute of --by */
 struct thread_row {
 	const struct thread_stats *thread;
 	uint32_t id;
