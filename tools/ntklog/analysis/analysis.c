@@ -22,20 +22,20 @@
 #define HOOK_IDS	0x10000
 
 /* Return the time of the earliest event in the first buffers of all CPUs; session clock. */
-static uint64_t earliest_time_in_buffers(struct etl_reader reader)
+static uint64_t find_earliest_buffer_time(struct etl_reader reader)
 {
-	struct etl_place *first = calloc(UINT16_MAX + 1, sizeof(*first));
+	struct etl_index_entry *first = calloc(UINT16_MAX + 1, sizeof(*first));
 	struct etl_cursor cursor = { 0 };
 	uint64_t time = UINT64_MAX;
 	struct etl_event event;
 	size_t i;
 
 	for (i = 1; first && i < reader.file.buffers; i++) {
-		const struct etl_place *place = &reader.places[i];
+		const struct etl_index_entry *entry = &reader.index_entries[i];
 
-		if (!first[place->processor].number ||
-		    place->sequence_number < first[place->processor].sequence_number)
-			first[place->processor] = *place;
+		if (!first[entry->processor].number ||
+		    entry->sequence_number < first[entry->processor].sequence_number)
+			first[entry->processor] = *entry;
 	}
 	for (i = 0; first && i <= UINT16_MAX; i++) {
 		if (!first[i].number || !etl_read_buffer(&reader, &cursor, first[i].number))
@@ -62,11 +62,11 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 	const struct selection *selection = analysis->selection;
 
 	analysis->origin_time = file->overwritten ?
-					earliest_time_in_buffers(*etl_const_reader(file)) :
+					find_earliest_buffer_time(*etl_const_reader_of(file)) :
 					file->start_clock;
 	if (selection && selection->has_begin && selection->begin_seconds > 0 &&
 	    etl_seconds(file, analysis->origin_time) < selection->begin_seconds)
-		analysis->origin_time = file->start_clock + whole_ticks(selection->begin_seconds *
+		analysis->origin_time = file->start_clock + floor_ticks(selection->begin_seconds *
 									(double)file->perf_freq);
 }
 
@@ -141,20 +141,21 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 	if (!event->has_time || event_describes_file(file, event))
 		return;
 	if (is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
-		coverage_follow(&analysis->coverage, event);
-	if (analysis->history.is_finished)
+		coverage_update_state(&analysis->coverage, event);
+	if (analysis->rates_history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
 	if (!is_known)
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
-		coverage_add_observed(&analysis->coverage, event);
-	else if (!window_is_all_of(event->hook_id))
-		rates_history_add(&analysis->history, event);
+		coverage_add_change(&analysis->coverage, event);
+	else if (!window_can_skip_event(event->hook_id))
+		rates_history_add(&analysis->rates_history, event);
 }
 
 /* Whether a time of the session clock is after the selected time. */
-static bool is_later(const struct selection *selection, const struct etl_file *file, uint64_t time)
+static bool time_is_later(const struct selection *selection, const struct etl_file *file,
+			  uint64_t time)
 {
 	return selection && selection->has_end && etl_seconds(file, time) > selection->end_seconds;
 }
@@ -171,7 +172,7 @@ static bool is_later(const struct selection *selection, const struct etl_file *f
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event, const struct stack *stack)
 {
-	struct charge_event source = { .file = file, .event = event, .stack = stack };
+	struct record_source source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
 	union wmi_record record;
@@ -181,7 +182,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* Rates and covered times come from events that are not selected, too. */
 	collect_recording_facts(analysis, file, event, type);
 	if (selection && !selection_includes_time(selection, file, event)) {
-		analysis->has_later_events |= is_later(selection, file, event->time_stamp);
+		analysis->has_later_events |= time_is_later(selection, file, event->time_stamp);
 		return 0;
 	}
 	if (type && event_type_check(file, event, type))
@@ -199,7 +200,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		return 0;
 	}
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK) {
-		kept_callers_add_block(analysis->kept_callers, event);
+		kept_callers_add_block_stack(analysis->kept_callers, event);
 		return 0;
 	}
 	/* A new list of open holds replaces the older one, even if the filter drops all of it. */
@@ -212,7 +213,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 			     filter_matches(selection->filter, file, event, type, analysis->names);
 	/* The holder that a selected wait is charged to need not be selected. */
 	if (event_describes_file(file, event) ||
-	    (!source.is_selected && !(type && analysis->charges.charges)))
+	    (!source.is_selected && !(type && analysis->charge_sums.charger)))
 		return 0;
 	analysis->event_count += source.is_selected;
 	if (!type) {
@@ -225,13 +226,13 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 }
 
 /* Return the end of the selected time, or the time of the last event if that is earlier. */
-static uint64_t last_wanted_time(const struct analysis *analysis, const struct etl_file *file)
+static uint64_t find_last_wanted_time(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 
 	if (selection && selection->has_end && analysis->has_later_events)
 		return file->start_clock +
-		       whole_ticks(selection->end_seconds * (double)file->perf_freq);
+		       floor_ticks(selection->end_seconds * (double)file->perf_freq);
 	return analysis->last_time;
 }
 
@@ -251,50 +252,51 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	const struct etl_event *event;
 	const struct stack *stack;
 	struct etl_merge *merge;
-	struct stacks *stacks;
+	struct stack_matcher *matcher;
 
 	analysis->has_groups = etl_group_mask(file, &analysis->groups);
-	analysis->coverage.now = (struct coverage_now) { 0 };
+	analysis->coverage.state = (struct coverage_state) { 0 };
 	prepare_sums(&analysis->spinlocks, &analysis->resources, file);
 	if (analysis->is_split) {
-		analysis->splits = splits_open(analysis->names, analysis->charge_by);
-		analysis->stacks.has_by = analysis->splits;
+		analysis->split_sums = split_sums_open(analysis->names, analysis->charge_attribute);
+		analysis->stacks.has_attribute = analysis->split_sums;
 	}
-	if (analysis->splits)
-		prepare_sums(&analysis->splits->spinlocks, &analysis->splits->resources, file);
+	if (analysis->split_sums)
+		prepare_sums(&analysis->split_sums->spinlocks, &analysis->split_sums->resources,
+			     file);
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
-	stacks = merge ? stacks_open(file, merge) : NULL;
-	if (!stacks) {
+	matcher = merge ? stack_matcher_open(file, merge) : NULL;
+	if (!matcher) {
 		analysis->stacks.no_memory = true;
 		goto close;
 	}
 	/* Of all events it is counted whether they have a stack. */
-	if (!stacks_has_any(stacks))
+	if (!stack_matcher_has_stacks(matcher))
 		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
-		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
-				 file->perf_freq);
-	analysis->charges.origin_time = analysis->origin_time;
+		charge_sums_open(&analysis->charge_sums, analysis->names,
+				 analysis->charge_attribute, file->perf_freq);
+	analysis->charge_sums.origin_time = analysis->origin_time;
 	analysis->lock_stacks.by_lock = true;
 	if (analysis->has_lock_stacks)
-		analysis->charges.stacks = &analysis->lock_stacks;
+		analysis->charge_sums.stacks = &analysis->lock_stacks;
 	else if (analysis->stacks.by_lock)
-		analysis->charges.stacks = &analysis->stacks;
+		analysis->charge_sums.stacks = &analysis->stacks;
 	/* The thread would add to these stacks while this one does. Both would look up labels. */
-	if (analysis->charges.charges && !analysis->charges.stacks && !analysis->splits)
-		charge_thread_start(&analysis->charges);
-	while ((event = stacks_next(stacks, &stack)))
+	if (analysis->charge_sums.charger && !analysis->charge_sums.stacks && !analysis->split_sums)
+		charging_thread_start(&analysis->charge_sums);
+	while ((event = stack_matcher_next(matcher, &stack)))
 		analysis_add(analysis, file, event, stack);
-	analysis->has_later_events |= is_later(analysis->selection, file,
-					       etl_merge_latest_skipped(merge));
-	charge_thread_join(&analysis->charges);
-	analysis->stacks.counts = *stacks_counts(stacks);
-	analysis->stacks.has_any = stacks_has_any(stacks);
-	stacks_close(stacks);
-	open_holds_finish(&analysis->open_holds, file, &analysis->charges);
-	charge_sums_flush(&analysis->charges);
-	charge_sums_finish(&analysis->charges);
+	analysis->has_later_events |= time_is_later(analysis->selection, file,
+						    etl_merge_latest_skipped(merge));
+	charging_thread_join(&analysis->charge_sums);
+	analysis->stacks.counts = *stack_matcher_counts(matcher);
+	analysis->stacks.has_any = stack_matcher_has_stacks(matcher);
+	stack_matcher_close(matcher);
+	open_holds_finish(&analysis->open_holds, file, &analysis->charge_sums);
+	charge_sums_flush(&analysis->charge_sums);
+	charge_sums_finish(&analysis->charge_sums);
 close:
 	if (merge)
 		etl_merge_close(merge);
@@ -303,37 +305,37 @@ close:
 static void read_again(struct analysis *analysis, struct etl_file *file,
 		       const struct etl_file *before)
 {
-	struct rates_history history = analysis->history;
+	struct rates_history history = analysis->rates_history;
 	const struct selection *selection = analysis->selection;
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
-	bool by_lock = analysis->stacks.by_lock, has_by = analysis->stacks.has_by;
+	bool by_lock = analysis->stacks.by_lock, has_attribute = analysis->stacks.has_attribute;
 	bool has_lock_stacks = analysis->has_lock_stacks, is_split = analysis->is_split;
 	bool by_caller = analysis->resources.by_caller;
-	enum charge_by charge_by = analysis->charge_by;
+	enum charge_attribute charge_attribute = analysis->charge_attribute;
 	const char *lock = analysis->wanted_lock.name;
 
 	/* Reset the counts of damage, because the second pass counts the same damage again. */
 	*file = *before;
-	analysis->history = (struct rates_history) { 0 };
+	analysis->rates_history = (struct rates_history) { 0 };
 	analysis->coverage = (struct coverage) { 0 };
 	analysis_free(analysis);
-	analysis->history = history;
+	analysis->rates_history = history;
 	analysis->coverage = coverage;
 	analysis->selection = selection;
 	analysis->names = names;
 	analysis->by_address = by_address;
 	analysis->charges_waits = charges_waits;
-	analysis->charge_by = charge_by;
+	analysis->charge_attribute = charge_attribute;
 	analysis->is_split = is_split;
 	analysis->wanted_lock.name = lock;
 	analysis->has_lock_stacks = has_lock_stacks;
 	analysis->stacks.by_lock = by_lock;
-	analysis->stacks.has_by = has_by;
+	analysis->stacks.has_attribute = has_attribute;
 	analysis->resources.by_caller = by_caller;
-	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
-	analysis->resources.rates = history.stretches[0].rates.resource;
+	analysis->spinlocks.rates = history.intervals[0].rates.spinlock;
+	analysis->resources.rates = history.intervals[0].rates.resource;
 	find_origin(analysis, file);
 	read_events(analysis, file);
 }
@@ -342,13 +344,14 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
  * Return the begin of the covered time. Without --from that is the start of the session if a flight
  * recorder has all buffers of a CPU, even if the CPU's first event is later.
  */
-static uint64_t first_wanted_time(const struct analysis *analysis, const struct etl_file *file)
+static uint64_t find_first_wanted_time(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 	size_t i;
 
 	for (i = 0; i < analysis->coverage.cpu_count; i++)
-		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].has_all_buffers &&
+		if (analysis->coverage.cpu_begins_differ &&
+		    analysis->coverage.cpus[i].has_all_buffers &&
 		    !(selection && selection->has_begin))
 			return file->start_clock;
 	return analysis->origin_time;
@@ -370,31 +373,31 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	start = (struct rates) { analysis->spinlocks.rates, analysis->resources.rates };
 	find_origin(analysis, file);
 	read_events(analysis, file);
-	rates_history_finish(&analysis->history);
-	if (analysis->history.stretch_count && !etl_reader(file)->input &&
-	    (analysis->history.stretch_count > 1 ||
-	     memcmp(&analysis->history.stretches[0].rates, &start, sizeof(start))))
+	rates_history_finish(&analysis->rates_history);
+	if (analysis->rates_history.interval_count && !etl_reader_of(file)->input &&
+	    (analysis->rates_history.interval_count > 1 ||
+	     memcmp(&analysis->rates_history.intervals[0].rates, &start, sizeof(start))))
 		read_again(analysis, file, &before);
 	coverage_find_cpus_with_all_buffers(&analysis->coverage, file);
-	coverage_finish(&analysis->coverage, first_wanted_time(analysis, file),
-			last_wanted_time(analysis, file));
+	coverage_finish(&analysis->coverage, find_first_wanted_time(analysis, file),
+			find_last_wanted_time(analysis, file));
 	analysis_finish(analysis);
 }
 
 /**
- * analysis_seconds() - get the length of the time that was summed up
+ * analysis_length_s() - get the length of the time that was summed up
  * @analysis: finished analysis of a file
  * @file: the file
  *
  * Return: seconds from the begin of the time lines to the last event, or to the end of the selected
  * time. If buffers were overwritten, seconds of the CPU that is covered longest.
  */
-double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
+double analysis_length_s(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 	double begin = etl_seconds(file, analysis->origin_time), end;
 
-	if (analysis->coverage.is_uneven)
+	if (analysis->coverage.cpu_begins_differ)
 		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
 					      COVERAGE_LONGEST_CPU) / (double)file->perf_freq;
 	if (selection && selection->has_end && analysis->has_later_events)
@@ -428,21 +431,21 @@ void analysis_finish(struct analysis *analysis)
 	uint64_t ticks = analysis->last_time - analysis->origin_time;
 	struct rates highest = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	charge_sums_flush(&analysis->charges);
-	if (!analysis->history.is_finished)
-		rates_history_finish(&analysis->history);
-	analysis->rates_changed = analysis->history.stretch_count > 1 ||
-				  analysis->history.has_unknown_change;
-	rates_find_highest(&analysis->history, &highest);
+	charge_sums_flush(&analysis->charge_sums);
+	if (!analysis->rates_history.is_finished)
+		rates_history_finish(&analysis->rates_history);
+	analysis->rates_changed = analysis->rates_history.interval_count > 1 ||
+				  analysis->rates_history.has_unknown_change;
+	rates_find_highest(&analysis->rates_history, &highest);
 	analysis->spinlocks.highest_rates = highest.spinlock;
 	analysis->resources.highest_rates = highest.resource;
 	spinlock_stats_finish(&analysis->spinlocks);
-	if (analysis->splits)
-		spinlock_stats_finish(&analysis->splits->spinlocks);
-	timelines_cover(&analysis->spinlocks.timelines, ticks);
-	timelines_cover(&analysis->resources.timelines, ticks);
-	timelines_cover(&analysis->switches.timelines, ticks);
-	timelines_cover(&analysis->charges.periods, ticks);
+	if (analysis->split_sums)
+		spinlock_stats_finish(&analysis->split_sums->spinlocks);
+	timelines_cover_time(&analysis->spinlocks.timelines, ticks);
+	timelines_cover_time(&analysis->resources.timelines, ticks);
+	timelines_cover_time(&analysis->switches.timelines, ticks);
+	timelines_cover_time(&analysis->charge_sums.timelines, ticks);
 }
 
 /**
@@ -458,9 +461,9 @@ void analysis_free(struct analysis *analysis)
 	stack_stats_free(&analysis->stacks);
 	stack_stats_free(&analysis->lock_stacks);
 	coverage_free(&analysis->coverage);
-	rates_history_free(&analysis->history);
-	charge_sums_free(&analysis->charges);
-	splits_free(analysis->splits);
+	rates_history_free(&analysis->rates_history);
+	charge_sums_free(&analysis->charge_sums);
+	split_sums_free(analysis->split_sums);
 	open_holds_free(&analysis->open_holds);
 	free(analysis->unknown_counts);
 	free(analysis->kept_callers);

@@ -12,29 +12,30 @@ static uint64_t lock_key_of(struct analysis *analysis, uint64_t address,
 			    const struct etl_event *event)
 {
 	return analysis->by_address ? address :
-		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
+		lock_classes_find_key(&analysis->classes, analysis->names, address,
+				      event->time_stamp);
 }
 
 static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
 			      const struct etl_event *event)
 {
-	return wanted_lock_count(&analysis->wanted_lock, analysis->names, address,
-				 event->time_stamp, analysis->by_address);
+	return wanted_lock_count_event(&analysis->wanted_lock, analysis->names, address,
+				       event->time_stamp, analysis->by_address);
 }
 
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
-	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
-		&rates_at(&analysis->history, event->time_stamp)->spinlock :
+	return analysis->rates_history.is_finished && analysis->rates_history.interval_count > 1 ?
+		&rates_at(&analysis->rates_history, event->time_stamp)->spinlock :
 		&analysis->spinlocks.rates;
 }
 
 static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
-	return analysis->history.is_finished && analysis->history.stretch_count > 1 ?
-		&rates_at(&analysis->history, event->time_stamp)->resource :
+	return analysis->rates_history.is_finished && analysis->rates_history.interval_count > 1 ?
+		&rates_at(&analysis->rates_history, event->time_stamp)->resource :
 		&analysis->resources.rates;
 }
 
@@ -63,135 +64,137 @@ static bool has_groups(const struct analysis *analysis, uint32_t groups)
  * Tell whether the groups of a record were observed. Only recordings of ntklog have the rules, and
  * the events that tell it of the enabled groups. The sums of a running session have no group mask.
  */
-static enum observation observation_of(const struct analysis *analysis, uint32_t groups,
-				       const struct etl_event *event)
+static enum observation_state observation_state_of(const struct analysis *analysis, uint32_t groups,
+						   const struct etl_event *event)
 {
 	if (!analysis->spinlocks.rates.has_rules || !has_groups(analysis, groups))
 		return OBSERVATION_ON;
-	return coverage_observation(&analysis->coverage, groups, event->time_stamp);
+	return coverage_observation_state(&analysis->coverage, groups, event->time_stamp);
 }
 
-static void add_spinlock(struct analysis *analysis, const struct charge_event *source,
+static void add_spinlock(struct analysis *analysis, const struct record_source *source,
 			 struct spinlock_record *record)
 {
 	const struct etl_event *event = source->event;
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
 	struct record_origin origin = origin_of(analysis, event);
 	uint64_t class, weight;
-	struct splits *splits = analysis->splits;
-	struct charge_record read;
+	struct split_sums *split_sums = analysis->split_sums;
+	struct hold_with_stacks result;
 	bool is_wanted, has_hold;
+	uint32_t groups;
 	uint8_t rule;
 	int64_t hold;
 
-	rule = spinlock_rule(rates, record);
-	weight = spinlock_weight(rates, record);
+	rule = find_spinlock_rule(rates, record);
+	weight = compute_spinlock_weight(rates, record);
 	class = lock_key_of(analysis, record->lock, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
-	if (analysis->charges.charges || splits)
-		charge_read_spinlock(&read, source, record, rule);
-	if (analysis->charges.charges) {
-		read.hold.class = class;
-		read.hold.weight = is_wanted ? weight : 0;
-		charge_thread_add_hold(&analysis->charges, &read.hold);
+	if (analysis->charge_sums.charger || split_sums)
+		convert_spinlock_to_hold(&result, source, record, rule);
+	if (analysis->charge_sums.charger) {
+		result.hold.class = class;
+		result.hold.weight = is_wanted ? weight : 0;
+		charging_thread_add_hold(&analysis->charge_sums, &result.hold);
 	}
 	if (!is_wanted)
 		return;
 	record->lock = class;
-	origin.observation = observation_of(analysis,
-					    spinlock_groups(UINT64_C(1) << record->mode,
-							    has_groups(analysis,
-								       SPINLOCK_LINUX_GROUPS)),
-					    event);
+	groups = find_spinlock_groups(UINT64_C(1) << record->mode,
+				      has_groups(analysis, SPINLOCK_LINUX_GROUPS));
+	origin.observation = observation_state_of(analysis, groups, event);
 	spinlock_stats_add(&analysis->spinlocks, record, rates, &origin);
 	has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	hold = record->release_time - record->acquire_time;
 	add_stack(analysis, source->stack, &(struct stack_record) {
 		.weight = weight,
-		.is_sample = rates->acquire_rate > 1,
-		.waits_are_sample = rates->contention_rate > 1,
+		.is_sampled = rates->acquire_rate > 1,
+		.waits_are_sampled = rates->contention_rate > 1,
 		.has_waited = record->spin_count,
 		.wait = record->wait_time,
 		.is_wait_only = !has_hold,
 		.has_hold = has_hold,
 		.hold = hold > 0 ? hold : 0,
 		.class = class,
-		.by = splits ? splits_find(splits, 0, &read.hold) : record->thread_id,
+		.attribute_number = split_sums ? split_sums_find(split_sums, 0, &result.hold) :
+								    record->thread_id,
 		.caller = record->caller,
 	});
-	if (splits) {
-		record->lock = splits_find(splits, class, &read.hold);
-		spinlock_stats_add(&splits->spinlocks, record, rates, &origin);
+	if (split_sums) {
+		record->lock = split_sums_find(split_sums, class, &result.hold);
+		spinlock_stats_add(&split_sums->spinlocks, record, rates, &origin);
 	}
 }
 
-static void add_resource(struct analysis *analysis, const struct charge_event *source,
+static void add_resource(struct analysis *analysis, const struct record_source *source,
 			 struct resource_record *record)
 {
 	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
 	struct record_origin origin = origin_of(analysis, event);
 	uint64_t class, weight = 0;
-	struct splits *splits = analysis->splits;
-	struct charge_record read;
+	struct split_sums *split_sums = analysis->split_sums;
+	struct hold_with_stacks result;
 	bool is_wanted;
 
-	kept_callers_complete(analysis->kept_callers, event, record);
+	kept_callers_complete_record(analysis->kept_callers, event, record);
 	if (resource_record_is_release(record))
 		open_holds_drop_entry(&analysis->open_holds, record->resource, record->thread_id);
 	class = lock_key_of(analysis, record->resource, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->resource, event);
-	if (analysis->charges.charges || splits)
-		charge_read_resource(&read, source, record);
+	if (analysis->charge_sums.charger || split_sums)
+		convert_resource_to_hold(&result, source, record);
 	record->resource = class;
 	if (is_wanted) {
-		origin.observation = observation_of(analysis, resource_kind_group(record->kind),
-						    event);
+		origin.observation = observation_state_of(analysis,
+							  resource_kind_group(record->kind), event);
 		weight = resource_stats_add(&analysis->resources, record, rates, &origin);
 	}
-	if (analysis->charges.charges && resource_record_is_release(record)) {
-		read.hold.class = class;
-		read.hold.weight = weight;
-		charge_thread_add_hold(&analysis->charges, &read.hold);
+	if (analysis->charge_sums.charger && resource_record_is_release(record)) {
+		result.hold.class = class;
+		result.hold.weight = weight;
+		charging_thread_add_hold(&analysis->charge_sums, &result.hold);
 	}
 	if (!is_wanted)
 		return;
 	add_stack(analysis, source->stack, &(struct stack_record) {
 		.weight = weight,
-		.is_sample = rates->release_rate > 1,
-		.waits_are_sample = rates->contention_rate > 1,
+		.is_sampled = rates->release_rate > 1,
+		.waits_are_sampled = rates->contention_rate > 1,
 		.has_waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
 		.wait = record->wait_time,
 		.has_hold = record->hold_time,
 		.hold = record->hold_time,
 		.class = class,
-		.is_sleeping = true,
-		.by = splits ? splits_find(splits, 0, &read.hold) : record->thread_id,
+		.is_sleeping_lock = true,
+		.attribute_number = split_sums ? split_sums_find(split_sums, 0, &result.hold) :
+								    record->thread_id,
 		.caller = record->caller,
 	});
-	if (splits) {
-		record->resource = splits_find(splits, class, &read.hold);
-		resource_stats_add(&splits->resources, record, rates, &origin);
+	if (split_sums) {
+		record->resource = split_sums_find(split_sums, class, &result.hold);
+		resource_stats_add(&split_sums->resources, record, rates, &origin);
 	}
 }
 
 /* Add a context switch to the sums of each thread on each CPU. */
-static void add_split_switch(struct splits *splits, const struct etl_event *event,
+static void add_split_switch(struct split_sums *split_sums, const struct etl_event *event,
 			     const struct contextswap_record *contextswap, uint64_t origin)
 {
 	const struct charge_hold hold = { .cpu = event->processor };
 	struct contextswap_record record = *contextswap;
 
-	if (splits->labels.by != CHARGE_BY_CPU)
+	if (split_sums->labels.attribute != CHARGE_BY_CPU)
 		return;
 	if (record.old_thread_id)
-		record.old_thread_id = splits_find(splits, record.old_thread_id, &hold);
+		record.old_thread_id = split_sums_find(split_sums, record.old_thread_id, &hold);
 	if (record.new_thread_id)
-		record.new_thread_id = splits_find(splits, record.new_thread_id, &hold);
-	switch_stats_add(&splits->switches, &record, event->processor, event->time_stamp, origin);
+		record.new_thread_id = split_sums_find(split_sums, record.new_thread_id, &hold);
+	switch_stats_add(&split_sums->switches, &record, event->processor, event->time_stamp,
+			 origin);
 }
 
-static void add_contextswap(struct analysis *analysis, const struct charge_event *source,
+static void add_contextswap(struct analysis *analysis, const struct record_source *source,
 			    const struct contextswap_record *record)
 {
 	const struct etl_event *event = source->event;
@@ -199,16 +202,16 @@ static void add_contextswap(struct analysis *analysis, const struct charge_event
 	if (source->is_selected)
 		switch_stats_add(&analysis->switches, record, event->processor,
 				 event->time_stamp, analysis->origin_time);
-	if (source->is_selected && analysis->splits)
-		add_split_switch(analysis->splits, event, record, analysis->origin_time);
-	if (analysis->charges.charges)
-		charge_add_contextswap(&analysis->charges, source, record);
+	if (source->is_selected && analysis->split_sums)
+		add_split_switch(analysis->split_sums, event, record, analysis->origin_time);
+	if (analysis->charge_sums.charger)
+		charge_add_contextswap(&analysis->charge_sums, source, record);
 }
 
-static void add_open_hold(struct analysis *analysis, const struct charge_event *source)
+static void add_open_hold(struct analysis *analysis, const struct record_source *source)
 {
 	const struct etl_event *event = source->event;
-	struct open_hold hold = { .has_off_cpu = event->data_size == sizeof(hold.event) };
+	struct open_hold hold = { .has_off_cpu_times = event->data_size == sizeof(hold.event) };
 
 	memcpy(&hold.event, event->data, event->data_size);
 	hold.class = lock_key_of(analysis, hold.event.lock, event);
@@ -223,7 +226,7 @@ static void add_open_hold(struct analysis *analysis, const struct charge_event *
  * @source: the event, which is of a known type; other events than records add nothing
  * @record: the fields of the event; they are changed
  */
-void analysis_add_record(struct analysis *analysis, const struct charge_event *source,
+void analysis_add_record(struct analysis *analysis, const struct record_source *source,
 			 union wmi_record *record)
 {
 	switch (source->event->hook_id) {

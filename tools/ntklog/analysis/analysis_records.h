@@ -7,7 +7,7 @@
 #include "analysis_sums.h"
 #include "charge_events.h"
 
-void analysis_add_record(struct analysis *analysis, const struct charge_event *source,
+void analysis_add_record(struct analysis *analysis, const struct record_source *source,
 			 union wmi_record *record);
 
 #endif /* _NTKLOG_ANALYSIS_RECORDS_H */

@@ -26,9 +26,10 @@
  * @selection: events to sum up, or NULL for all events
  * @by_address: sum up each lock by itself, and not by its class
  * @has_lock_stacks: set by the caller, with @charges_waits: analysis_read() makes @lock_stacks
- * @charge_by: set by the caller: attribute by which waiters and holders are told apart
- * @is_split: set by the caller: @charge_by splits other sums, too: analysis_read() makes @splits
- * @splits: sums by @charge_by; NULL: not @is_split
+ * @charge_attribute: set by the caller: attribute by which waiters and holders are told apart
+ * @is_split: set by the caller: @charge_attribute splits other sums, too: analysis_read() makes
+ *	@split_sums
+ * @split_sums: sums by @charge_attribute; NULL: not @is_split
  * @open_holds: locks that were held at the end, or at the last snapshot
  * @groups: event groups that were enabled, if @has_groups
  * @origin_time: begin of the time lines, session clock: the start of the session, the first event
@@ -54,14 +55,14 @@ struct analysis {
 	struct stack_stats stacks;
 	struct stack_stats lock_stacks;
 	bool has_lock_stacks;
-	struct charge_sums charges;
-	enum charge_by charge_by;
+	struct charge_sums charge_sums;
+	enum charge_attribute charge_attribute;
 	bool charges_waits;
 	bool is_split;
-	struct splits *splits;
+	struct split_sums *split_sums;
 	struct open_holds open_holds;
 	struct coverage coverage;
-	struct rates_history history;
+	struct rates_history rates_history;
 	bool has_groups;
 	struct perfinfo_groupmask groups;
 	uint64_t origin_time;

@@ -18,38 +18,38 @@
 #define VISITS_MAX		(4 * CHARGE_KEPT_MAX)
 
 /* @number less the number of @link's hold; 0: the ring has lost that hold, or there is none. */
-static int32_t distance_from(const struct charges *charges, uint64_t link, uint64_t number)
+static int32_t link_distance(const struct charger *charger, uint64_t link, uint64_t number)
 {
-	return hold_at(charges, link) ? (int32_t)(number + 1 - link) : 0;
+	return hold_at(charger, link) ? (int32_t)(number + 1 - link) : 0;
 }
 
 /**
- * charges_open() - begin charging waits
- * @callback: gets each piece of each wait, from charges_charge_wait()
+ * charger_open() - begin charging waits
+ * @callback: gets each piece of each wait, from charger_charge_wait()
  * @argument: for @callback
  * @ticks_per_second: of the session clock
  *
- * Return: the state, to be freed with charges_close(), or NULL if there is no memory.
+ * Return: the state, to be freed with charger_close(), or NULL if there is no memory.
  */
-struct charges *charges_open(charge_callback callback, void *argument,
+struct charger *charger_open(charge_callback callback, void *argument,
 			     uint64_t ticks_per_second)
 {
-	struct charges *charges = calloc(1, sizeof(*charges));
+	struct charger *charger = calloc(1, sizeof(*charger));
 
-	if (!charges)
+	if (!charger)
 		return NULL;
-	charges->holds = calloc(CHARGE_KEPT_MAX, sizeof(*charges->holds));
-	charges->hold_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charges->hold_frames));
-	charges->block_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charges->block_frames));
-	charges->absences = calloc(CHARGE_KEPT_MAX, sizeof(*charges->absences));
-	charges->absence_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charges->absence_frames));
-	charge_order_init(&charges->order, ticks_per_second);
-	charges->callback = callback;
-	charges->argument = argument;
-	if (charges->holds && charges->hold_frames && charges->block_frames && charges->absences &&
-	    charges->absence_frames)
-		return charges;
-	charges_close(charges);
+	charger->holds = calloc(CHARGE_KEPT_MAX, sizeof(*charger->holds));
+	charger->hold_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charger->hold_frames));
+	charger->block_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charger->block_frames));
+	charger->absences = calloc(CHARGE_KEPT_MAX, sizeof(*charger->absences));
+	charger->absence_frames = calloc(CHARGE_KEPT_MAX, sizeof(*charger->absence_frames));
+	release_sorter_init(&charger->sorter, ticks_per_second);
+	charger->callback = callback;
+	charger->argument = argument;
+	if (charger->holds && charger->hold_frames && charger->block_frames && charger->absences &&
+	    charger->absence_frames)
+		return charger;
+	charger_close(charger);
 	return NULL;
 }
 
@@ -60,9 +60,9 @@ struct charges *charges_open(charge_callback callback, void *argument,
  * Whether it is known when the task had no CPU during a hold and the wait before it. A task that
  * spins for a lock, or holds a spin lock, is not switched out.
  */
-static bool off_cpu_times_are_known(const struct charges *charges, const struct charge_hold *hold)
+static bool off_cpu_times_are_known(const struct charger *charger, const struct charge_hold *hold)
 {
-	return !hold->is_sleeping || charges->absence_count || hold->has_off_cpu;
+	return !hold->is_sleeping_lock || charger->absence_count || hold->has_off_cpu_times;
 }
 
 /*
@@ -70,7 +70,7 @@ static bool off_cpu_times_are_known(const struct charges *charges, const struct 
  * a CPU: switches may be lost, overwritten, or before --from. Otherwise the switches divide the
  * time, because they also tell when the task had no CPU. The two clocks differ a little.
  */
-static bool switches_are_missing(const struct charges *charges, const struct charge_hold *hold,
+static bool switches_are_missing(const struct charger *charger, const struct charge_hold *hold,
 				 uint64_t from, uint64_t until, uint64_t sum)
 {
 	const struct charge_absence *absence = NULL;
@@ -79,7 +79,7 @@ static bool switches_are_missing(const struct charges *charges, const struct cha
 	while (sum && until > from) {
 		uint64_t begin;
 
-		absence = charges_last_absence(charges, absence, hold->thread_id, until);
+		absence = charger_find_last_absence(charger, absence, hold->thread_id, until);
 		if (!absence || absence->until <= from)
 			break;
 		begin = max_u64(absence->from, from);
@@ -93,61 +93,61 @@ static bool switches_are_missing(const struct charges *charges, const struct cha
  * Choose whether the sums in the record or the context switches divide the hold, and the wait. All
  * context switches before the release have been added.
  */
-static void choose_sums_or_switches(const struct charges *charges, struct charge_hold *hold)
+static void choose_sums_or_switches(const struct charger *charger, struct charge_hold *hold)
 {
-	hold->hold_uses_sums = hold->has_off_cpu &&
-			       switches_are_missing(charges, hold, hold->acquire_time,
+	hold->hold_uses_sums = hold->has_off_cpu_times &&
+			       switches_are_missing(charger, hold, hold->acquire_time,
 						    hold->release_time,
 						    hold->ready_ticks + hold->blocked_ticks);
-	hold->wait_uses_sums = hold->has_off_cpu &&
-			       switches_are_missing(charges, hold, hold->wait_start,
+	hold->wait_uses_sums = hold->has_off_cpu_times &&
+			       switches_are_missing(charger, hold, hold->wait_start,
 						    hold->acquire_time,
 						    hold->ready_ticks_at_end +
 						    hold->wait_blocked_ticks);
 }
 
-static void emit_piece(struct charges *charges, const struct charge_hold *waiter,
+static void emit_piece(struct charger *charger, const struct charge_hold *waiter,
 		       const struct charge_hold *holder, const struct charge_absence *absence,
-		       enum charge_part part, uint64_t from, uint64_t ticks)
+		       enum charge_part_kind part, uint64_t from, uint64_t ticks)
 {
-	const struct charge_piece piece = {
-		.part = part,
+	const struct wait_piece piece = {
+		.part_kind = part,
 		.from = from,
 		.ticks = ticks,
 		.until = from + ticks,
-		.is_divided = holder && off_cpu_times_are_known(charges, holder),
+		.state_is_known = holder && off_cpu_times_are_known(charger, holder),
 		.holder = holder,
 		.absence = absence,
 	};
 
 	if (ticks)
-		charges->callback(charges->argument, waiter, &piece);
+		charger->callback(charger->argument, waiter, &piece);
 }
 
-/* Emit the three @parts of a time of which only their sums, @ticks, are known. */
-static void emit_parts(struct charges *charges, const struct charge_hold *waiter,
+/* Emit the three @part_kinds of a time of which only their sums, @ticks, are known. */
+static void emit_parts(struct charger *charger, const struct charge_hold *waiter,
 		       const struct charge_hold *task, uint64_t from, uint64_t until,
-		       const enum charge_part *parts, const uint64_t *ticks)
+		       const enum charge_part_kind *part_kinds, const uint64_t *ticks)
 {
 	size_t i;
 
 	for (i = 0; i < OFF_CPU_PARTS; i++) {
-		const struct charge_piece piece = {
-			.part = parts[i],
+		const struct wait_piece piece = {
+			.part_kind = part_kinds[i],
 			.from = from,
 			.ticks = ticks[i],
 			.until = until,
-			.is_divided = true,
+			.state_is_known = true,
 			.holder = task,
 		};
 
 		if (ticks[i])
-			charges->callback(charges->argument, waiter, &piece);
+			charger->callback(charger->argument, waiter, &piece);
 	}
 }
 
 /* The part of @sum that belongs to @ticks of @all, in proportion; at most @most. */
-static uint64_t part_of_sum(uint64_t sum, uint64_t ticks, uint64_t all, uint64_t most)
+static uint64_t scale_sum(uint64_t sum, uint64_t ticks, uint64_t all, uint64_t most)
 {
 	double part = (double)sum * ((double)ticks / (double)all);
 
@@ -157,65 +157,67 @@ static uint64_t part_of_sum(uint64_t sum, uint64_t ticks, uint64_t all, uint64_t
 }
 
 /* Divide a time of a hold by the sums of the hold. */
-static void divide_hold_by_sums(struct charges *charges, const struct charge_hold *waiter,
+static void divide_hold_by_sums(struct charger *charger, const struct charge_hold *waiter,
 				const struct charge_hold *hold, uint64_t from, uint64_t until)
 {
-	static const enum charge_part parts[OFF_CPU_PARTS] = {
+	static const enum charge_part_kind part_kinds[OFF_CPU_PARTS] = {
 		CHARGE_HOLDER_RAN, CHARGE_HOLDER_PREEMPTED, CHARGE_HOLDER_BLOCKED,
 	};
 	uint64_t held = hold->release_time - hold->acquire_time, ticks = until - from;
-	uint64_t blocked = part_of_sum(hold->blocked_ticks, ticks, held, ticks);
-	uint64_t ready = part_of_sum(hold->ready_ticks, ticks, held, ticks - blocked);
+	uint64_t blocked = scale_sum(hold->blocked_ticks, ticks, held, ticks);
+	uint64_t ready_ticks = scale_sum(hold->ready_ticks, ticks, held, ticks - blocked);
 
-	emit_parts(charges, waiter, hold, from, until, parts,
-		   (const uint64_t []) { ticks - blocked - ready, ready, blocked });
+	emit_parts(charger, waiter, hold, from, until, part_kinds,
+		   (const uint64_t []) { ticks - blocked - ready_ticks, ready_ticks, blocked });
 }
 
 /*
  * Divide the time from @from to the end of the next owner's wait by the sums of that wait. The
  * owner was ready just before it took the lock, and blocked before that.
  */
-static void divide_free_time_by_sums(struct charges *charges, const struct charge_hold *waiter,
+static void divide_free_time_by_sums(struct charger *charger, const struct charge_hold *waiter,
 				     const struct charge_hold *owner, uint64_t from, uint64_t until)
 {
-	static const enum charge_part parts[OFF_CPU_PARTS] = {
+	static const enum charge_part_kind part_kinds[OFF_CPU_PARTS] = {
 		CHARGE_FREE_SPINNING, CHARGE_FREE_READY, CHARGE_FREE_ASLEEP,
 	};
 	uint64_t ticks = until - from;
-	uint64_t ready = min_u64(owner->ready_ticks_at_end, ticks);
-	uint64_t asleep = min_u64(owner->wait_blocked_ticks, ticks - ready);
+	uint64_t ready_ticks = min_u64(owner->ready_ticks_at_end, ticks);
+	uint64_t asleep_ticks = min_u64(owner->wait_blocked_ticks, ticks - ready_ticks);
 
-	emit_parts(charges, waiter, owner, from, until, parts,
-		   (const uint64_t []) { ticks - asleep - ready, ready, asleep });
+	emit_parts(charger, waiter, owner, from, until, part_kinds,
+		   (const uint64_t []) { ticks - asleep_ticks - ready_ticks, ready_ticks,
+					 asleep_ticks });
 }
 
 /* Split a piece into the times in which @task ran, was ready and slept; the last one first. */
-static void divide_by_switches(struct charges *charges, const struct charge_hold *waiter,
+static void divide_by_switches(struct charger *charger, const struct charge_hold *waiter,
 			       const struct charge_hold *task, uint64_t from, uint64_t until,
-			       enum charge_part asleep, enum charge_part ready,
-			       enum charge_part running)
+			       enum charge_part_kind asleep_ticks,
+			       enum charge_part_kind ready_ticks, enum charge_part_kind running)
 {
 	const struct charge_absence *absence = NULL;
-	uint64_t ran = 0;
+	uint64_t ran_ticks = 0;
 
-	while (task->is_sleeping && until > from) {
+	while (task->is_sleeping_lock && until > from) {
 		uint64_t begin, end, ready_from;
 
-		absence = charges_last_absence(charges, absence, task->thread_id, until);
+		absence = charger_find_last_absence(charger, absence, task->thread_id, until);
 		if (!absence || absence->until <= from)
 			break;
 		begin = max_u64(absence->from, from);
 		end = min_u64(absence->until, until);
 		ready_from = min_u64(max_u64(absence->ready_from, begin), end);
-		if (charges->emits_runs)
-			emit_piece(charges, waiter, task, NULL, running, end, until - end);
+		if (charger->emits_runs)
+			emit_piece(charger, waiter, task, NULL, running, end, until - end);
 		else
-			ran += until - end;
-		emit_piece(charges, waiter, task, absence, ready, ready_from, end - ready_from);
-		emit_piece(charges, waiter, task, absence, asleep, begin, ready_from - begin);
+			ran_ticks += until - end;
+		emit_piece(charger, waiter, task, absence, ready_ticks, ready_from, end -
+			   ready_from);
+		emit_piece(charger, waiter, task, absence, asleep_ticks, begin, ready_from - begin);
 		until = begin;
 	}
-	emit_piece(charges, waiter, task, NULL, running, from, ran + (until - from));
+	emit_piece(charger, waiter, task, NULL, running, from, ran_ticks + (until - from));
 }
 
 static int compare_acquire_times(const void *a, const void *b)
@@ -230,20 +232,21 @@ static int compare_acquire_times(const void *a, const void *b)
 }
 
 /* The recorded holds that overlap a wait, in the order of their acquisition. */
-static size_t find_overlapping_holds(struct charges *charges, const struct charge_hold *waiter)
+static size_t find_overlapping_holds(struct charger *charger, const struct charge_hold *waiter)
 {
-	uint64_t link = charges->lock_heads[ring_bucket(waiter->lock)];
+	uint64_t link = charger->lock_heads[bucket_of_key(waiter->lock)];
 	const struct charge_hold *hold;
 	size_t count = 0;
 
 	/* Holds are linked in the order of their releases, unless a record is very late. */
-	for (; (hold = hold_at(charges, link)) && hold->release_time > waiter->wait_start &&
-	     count < CHARGE_OVERLAPS_MAX; link = older_link(link, hold->lock_list_distance))
-		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&
+	for (; (hold = hold_at(charger, link)) && hold->release_time > waiter->wait_start &&
+	     count < CHARGE_OVERLAPS_MAX; link = find_older_link(link, hold->older_hold_distance))
+		if (hold->lock == waiter->lock &&
+		    hold->is_sleeping_lock == waiter->is_sleeping_lock &&
 		    hold->acquire_time < waiter->acquire_time &&
-		    (hold->release_time > hold->acquire_time || hold->start_unknown))
-			charges->overlaps[count++] = hold;
-	qsort(charges->overlaps, count, sizeof(*charges->overlaps), compare_acquire_times);
+		    (hold->release_time > hold->acquire_time || hold->start_is_unknown))
+			charger->overlaps[count++] = hold;
+	qsort(charger->overlaps, count, sizeof(*charger->overlaps), compare_acquire_times);
 	return count;
 }
 
@@ -252,19 +255,19 @@ static size_t find_overlapping_holds(struct charges *charges, const struct charg
  * The part before @owner waits counts as overtaken, or as unknown if no recorded hold precedes it.
  * The rest counts as handed over.
  */
-static void charge_free_time(struct charges *charges, const struct charge_hold *waiter,
+static void charge_free_time(struct charger *charger, const struct charge_hold *waiter,
 			     const struct charge_hold *owner, uint64_t from, uint64_t until,
 			     bool after_hold)
 {
-	uint64_t waits_from = min_u64(max_u64(owner->wait_start, from), until);
+	uint64_t wait_begin = min_u64(max_u64(owner->wait_start, from), until);
 
-	if (waits_from > from)
-		emit_piece(charges, waiter, after_hold ? owner : NULL, NULL,
-			   after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, waits_from - from);
+	if (wait_begin > from)
+		emit_piece(charger, waiter, after_hold ? owner : NULL, NULL,
+			   after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, wait_begin - from);
 	if (owner->wait_uses_sums)
-		divide_free_time_by_sums(charges, waiter, owner, waits_from, until);
+		divide_free_time_by_sums(charger, waiter, owner, wait_begin, until);
 	else
-		divide_by_switches(charges, waiter, owner, waits_from, until, CHARGE_FREE_ASLEEP,
+		divide_by_switches(charger, waiter, owner, wait_begin, until, CHARGE_FREE_ASLEEP,
 				   CHARGE_FREE_READY, CHARGE_FREE_SPINNING);
 }
 
@@ -278,30 +281,31 @@ static void charge_free_time(struct charges *charges, const struct charge_hold *
  */
 static bool hold_began_earlier(const struct charge_hold *hold)
 {
-	return hold->start_unknown || (hold->left_waiter && hold->wait_start == hold->acquire_time);
+	return hold->start_is_unknown || (hold->release_left_waiter &&
+					  hold->wait_start == hold->acquire_time);
 }
 
-static void charge_wait(struct charges *charges, const struct charge_hold *waiter)
+static void charge_wait(struct charger *charger, const struct charge_hold *waiter)
 {
 	uint64_t at = waiter->wait_start;
-	size_t count = find_overlapping_holds(charges, waiter), i;
+	size_t count = find_overlapping_holds(charger, waiter), i;
 
-	charges->visits_max = VISITS_MAX / max_u64(count, 1);
+	charger->visits_max = VISITS_MAX / max_u64(count, 1);
 	for (i = 0; i < count; i++) {
-		const struct charge_hold *hold = charges->overlaps[i];
+		const struct charge_hold *hold = charger->overlaps[i];
 		uint64_t begin = hold_began_earlier(hold) ? at :
 				 max_u64(hold->acquire_time, waiter->wait_start);
 		uint64_t end = min_u64(hold->release_time, waiter->acquire_time);
 
 		if (begin > at) {
-			charge_free_time(charges, waiter, hold, at, begin, i);
+			charge_free_time(charger, waiter, hold, at, begin, i);
 			at = begin;
 		}
 		if (end > at) {
 			if (hold->hold_uses_sums)
-				divide_hold_by_sums(charges, waiter, hold, at, end);
+				divide_hold_by_sums(charger, waiter, hold, at, end);
 			else
-				divide_by_switches(charges, waiter, hold, at, end,
+				divide_by_switches(charger, waiter, hold, at, end,
 						   CHARGE_HOLDER_BLOCKED, CHARGE_HOLDER_PREEMPTED,
 						   CHARGE_HOLDER_RAN);
 			at = end;
@@ -310,143 +314,146 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 	if (at == waiter->acquire_time)
 		return;
 	if (count)
-		charge_free_time(charges, waiter, waiter, at, waiter->acquire_time, true);
+		charge_free_time(charger, waiter, waiter, at, waiter->acquire_time, true);
 	else
-		emit_piece(charges, waiter, NULL, NULL, CHARGE_UNKNOWN, at,
+		emit_piece(charger, waiter, NULL, NULL, CHARGE_UNKNOWN, at,
 			   waiter->acquire_time - at);
 }
 
 /**
- * charges_add_hold() - add the record of a hold, for charges_next_hold()
- * @charges: open; charges_next_hold() has returned NULL since the last hold was added
+ * charger_add_hold() - add the record of a hold, for charger_next_hold()
+ * @charger: open; charger_next_hold() has returned NULL since the last hold was added
  * @hold: the hold; its @log_time is not before that of the last one; its links, @has_inner_wait,
  *	@hold_uses_sums and @wait_uses_sums are not used
  */
-void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
+void charger_add_hold(struct charger *charger, const struct charge_hold *hold)
 {
-	size_t at = charges->hold_count % CHARGE_KEPT_MAX;
-	struct charge_hold *kept = &charges->holds[at];
+	size_t at = charger->hold_count % CHARGE_KEPT_MAX;
+	struct charge_hold *kept = &charger->holds[at];
 
 	*kept = *hold;
 	if (hold->frames)
-		kept->frames = memcpy(charges->hold_frames[at], hold->frames,
-				      sizeof(*charges->hold_frames));
+		kept->frames = memcpy(charger->hold_frames[at], hold->frames,
+				      sizeof(*charger->hold_frames));
 	if (hold->block_frames)
-		kept->block_frames = memcpy(charges->block_frames[at], hold->block_frames,
-					    sizeof(*charges->block_frames));
-	charge_order_add(&charges->order, hold->release_time, hold->log_time,
-			 charges->hold_count++);
+		kept->block_frames = memcpy(charger->block_frames[at], hold->block_frames,
+					    sizeof(*charger->block_frames));
+	release_sorter_add(&charger->sorter, hold->release_time, hold->log_time,
+			   charger->hold_count++);
 }
 
 /**
- * charges_next_hold() - take the added hold that was released first, and link it
- * @charges: open
+ * charger_next_hold() - take the added hold that was released first, and link it
+ * @charger: open
  * @all: take also a hold that others may precede whose records are late
  *
- * Return: the hold, which stays until CHARGE_ORDER_MAX newer holds were added; NULL: there is none.
+ * Return: the hold, which stays until RELEASE_SORTER_MAX newer holds were added; NULL: there is
+ * none.
  */
-const struct charge_hold *charges_next_hold(struct charges *charges, bool all)
+const struct charge_hold *charger_next_hold(struct charger *charger, bool all)
 {
 	struct charge_hold *hold;
-	uint64_t *of_lock, number;
+	uint64_t *lock_head, number;
 
-	if (!charge_order_next(&charges->order, all, &number))
+	if (!release_sorter_next(&charger->sorter, all, &number))
 		return NULL;
-	hold = &charges->holds[number % CHARGE_KEPT_MAX];
-	choose_sums_or_switches(charges, hold);
-	of_lock = &charges->lock_heads[ring_bucket(hold->lock)];
-	hold->lock_list_distance = distance_from(charges, *of_lock, number);
-	*of_lock = number + 1;
-	if (!hold->is_sleeping || hold->acquire_time > hold->wait_start) {
-		uint64_t *of_owner = &charges->wait_heads[ring_bucket(charge_owner(hold))];
-		const struct charge_hold *inner = hold_at(charges, *of_owner);
-		uint64_t link = *of_owner;
+	hold = &charger->holds[number % CHARGE_KEPT_MAX];
+	choose_sums_or_switches(charger, hold);
+	lock_head = &charger->lock_heads[bucket_of_key(hold->lock)];
+	hold->older_hold_distance = link_distance(charger, *lock_head, number);
+	*lock_head = number + 1;
+	if (!hold->is_sleeping_lock || hold->acquire_time > hold->wait_start) {
+		uint64_t *wait_head = &charger->wait_heads[bucket_of_key(charge_owner(hold))];
+		const struct charge_hold *inner_wait = hold_at(charger, *wait_head);
+		uint64_t link = *wait_head;
 		size_t visits;
 
-		hold->older_wait = inner ? number + 1 - *of_owner : 0;
+		hold->older_wait_distance = inner_wait ? number + 1 - *wait_head : 0;
 		/* The bucket may have holds of other owners. */
-		for (visits = 0; inner && charge_owner(inner) != charge_owner(hold); visits++) {
-			link = older_link(link, inner->older_wait);
-			inner = visits < BUCKET_VISITS_MAX ? hold_at(charges, link) : NULL;
+		for (visits = 0; inner_wait &&
+		     charge_owner(inner_wait) != charge_owner(hold); visits++) {
+			link = find_older_link(link, inner_wait->older_wait_distance);
+			inner_wait = visits < BUCKET_VISITS_MAX ? hold_at(charger, link) : NULL;
 		}
-		hold->has_inner_wait = !hold->is_sleeping && !hold->start_unknown && inner &&
-				       inner->acquire_time > hold->acquire_time;
+		hold->has_inner_wait =
+			!hold->is_sleeping_lock && !hold->start_is_unknown && inner_wait &&
+				       inner_wait->acquire_time > hold->acquire_time;
 		if (hold->acquire_time > hold->wait_start)
-			*of_owner = number + 1;
+			*wait_head = number + 1;
 	}
 	return hold;
 }
 
 /**
- * charges_charge_wait() - charge the wait before a hold
- * @charges: open
- * @hold: the hold that charges_next_hold() has returned
+ * charger_charge_wait() - charge the wait before a hold
+ * @charger: open
+ * @hold: the hold that charger_next_hold() has returned
  */
-void charges_charge_wait(struct charges *charges, const struct charge_hold *hold)
+void charger_charge_wait(struct charger *charger, const struct charge_hold *hold)
 {
 	if (hold->weight && hold->acquire_time > hold->wait_start)
-		charge_wait(charges, hold);
+		charge_wait(charger, hold);
 }
 
 /**
- * charges_tell_steps() - tell again what a wait is charged to, each piece by itself
- * @charges: open
- * @waiter: the hold that charges_next_hold() has returned last
+ * charger_repeat_steps() - tell again what a wait is charged to, each piece by itself
+ * @charger: open
+ * @waiter: the hold that charger_next_hold() has returned last
  * @callback: gets each piece, not in the order of time
  * @argument: for @callback
  */
-void charges_tell_steps(struct charges *charges, const struct charge_hold *waiter,
-			charge_callback callback, void *argument)
+void charger_repeat_steps(struct charger *charger, const struct charge_hold *waiter,
+			  charge_callback callback, void *argument)
 {
-	charge_callback usual_callback = charges->callback;
-	void *usual_argument = charges->argument;
+	charge_callback saved_callback = charger->callback;
+	void *saved_argument = charger->argument;
 
-	charges->callback = callback;
-	charges->argument = argument;
-	charges->emits_runs = true;
-	charge_wait(charges, waiter);
-	charges->callback = usual_callback;
-	charges->argument = usual_argument;
-	charges->emits_runs = false;
+	charger->callback = callback;
+	charger->argument = argument;
+	charger->emits_runs = true;
+	charge_wait(charger, waiter);
+	charger->callback = saved_callback;
+	charger->argument = saved_argument;
+	charger->emits_runs = false;
 }
 
 /**
- * charges_switch_out() - a task loses its CPU
- * @charges: open
+ * charger_switch_out() - a task loses its CPU
+ * @charger: open
  * @absence: the time that begins. @until and @older_link are not used. @ready_from equals @from if
  *	the task is preempted, and is UINT64_MAX if it blocks
  */
-void charges_switch_out(struct charges *charges, const struct charge_absence *absence)
+void charger_switch_out(struct charger *charger, const struct charge_absence *absence)
 {
-	uint64_t *head = &charges->absence_heads[ring_bucket(absence->thread_id)];
-	size_t at = charges->absence_count % CHARGE_KEPT_MAX;
-	struct charge_absence *kept = &charges->absences[at];
+	uint64_t *head = &charger->absence_heads[bucket_of_key(absence->thread_id)];
+	size_t at = charger->absence_count % CHARGE_KEPT_MAX;
+	struct charge_absence *kept = &charger->absences[at];
 
 	*kept = *absence;
 	if (absence->frames)
-		kept->frames = memcpy(charges->absence_frames[at], absence->frames,
-				      sizeof(*charges->absence_frames));
+		kept->frames = memcpy(charger->absence_frames[at], absence->frames,
+				      sizeof(*charger->absence_frames));
 	kept->until = UINT64_MAX;
 	kept->older_link = *head;
-	charges->absence_count++;
-	*head = charges->absence_count;
+	charger->absence_count++;
+	*head = charger->absence_count;
 }
 
 /**
- * charges_switch_in() - a task gets a CPU
- * @charges: open
+ * charger_switch_in() - a task gets a CPU
+ * @charger: open
  * @thread_id: the task
  * @time: session clock
  * @ready_for: how long the task has been ready to run, session clock; 0: not known
  */
-void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t time,
+void charger_switch_in(struct charger *charger, uint32_t thread_id, uint64_t time,
 		       uint64_t ready_for)
 {
 	struct charge_absence *absence;
 
-	absence = absence_at(charges, charges->absence_heads[ring_bucket(thread_id)]);
+	absence = absence_at(charger, charger->absence_heads[bucket_of_key(thread_id)]);
 	while (absence && absence->thread_id != thread_id)
-		absence = absence_at(charges, absence->older_link);
+		absence = absence_at(charger, absence->older_link);
 	if (!absence || absence->until != UINT64_MAX)
 		return;
 	absence->until = time;
@@ -456,15 +463,15 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
 }
 
 /**
- * charges_close() - free what charging uses
- * @charges: open
+ * charger_close() - free what charging uses
+ * @charger: open
  */
-void charges_close(struct charges *charges)
+void charger_close(struct charger *charger)
 {
-	free(charges->holds);
-	free(charges->hold_frames);
-	free(charges->block_frames);
-	free(charges->absences);
-	free(charges->absence_frames);
-	free(charges);
+	free(charger->holds);
+	free(charger->hold_frames);
+	free(charger->block_frames);
+	free(charger->absences);
+	free(charger->absence_frames);
+	free(charger);
 }

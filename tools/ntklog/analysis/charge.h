@@ -35,26 +35,26 @@
 
 #include "charge_hold.h"
 
-struct charges;
+struct charger;
 
-struct charges *charges_open(charge_callback callback, void *argument,
+struct charger *charger_open(charge_callback callback, void *argument,
 			     uint64_t ticks_per_second);
-void charges_add_hold(struct charges *charges, const struct charge_hold *hold);
-const struct charge_hold *charges_next_hold(struct charges *charges, bool all);
-void charges_charge_wait(struct charges *charges, const struct charge_hold *hold);
-void charges_tell_steps(struct charges *charges, const struct charge_hold *waiter,
-			charge_callback callback, void *argument);
-void charges_switch_out(struct charges *charges, const struct charge_absence *absence);
-void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t time,
+void charger_add_hold(struct charger *charger, const struct charge_hold *hold);
+const struct charge_hold *charger_next_hold(struct charger *charger, bool all);
+void charger_charge_wait(struct charger *charger, const struct charge_hold *hold);
+void charger_repeat_steps(struct charger *charger, const struct charge_hold *waiter,
+			  charge_callback callback, void *argument);
+void charger_switch_out(struct charger *charger, const struct charge_absence *absence);
+void charger_switch_in(struct charger *charger, uint32_t thread_id, uint64_t time,
 		       uint64_t ready_for);
-const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
+const struct charge_hold *charger_find_wait(const struct charger *charger, uint32_t thread_id,
 					    uint64_t time);
-const struct charge_hold *charges_find_holder(const struct charges *charges,
+const struct charge_hold *charger_find_holder(const struct charger *charger,
 					      const struct charge_hold *wait, uint64_t time);
-size_t charges_find_chain(const struct charges *charges, const struct charge_piece *piece,
-			  struct charge_link *links, size_t most);
-const struct charge_absence *charges_find_absence(const struct charges *charges,
+size_t charger_find_chain(const struct charger *charger, const struct wait_piece *piece,
+			  struct chain_link *links, size_t most);
+const struct charge_absence *charger_find_absence(const struct charger *charger,
 						  uint32_t thread_id, uint64_t time);
-void charges_close(struct charges *charges);
+void charger_close(struct charger *charger);
 
 #endif /* _NTKLOG_CHARGE_H */

@@ -13,15 +13,15 @@
 #include "whole_ticks.h"
 
 /* Cycles in ticks of the session clock. */
-static uint64_t ticks_of(const struct etl_file *file, uint64_t cycles)
+static uint64_t cycles_to_ticks(const struct etl_file *file, uint64_t cycles)
 {
 	if (file->perf_freq == file->cycle_freq)
 		return cycles;
-	return whole_ticks((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
+	return floor_ticks((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
 }
 
 /* When the hold ended: by the record's own clock, if that is the session clock. */
-static uint64_t release_time_of(const struct charge_event *source, uint64_t released)
+static uint64_t release_time_of(const struct record_source *source, uint64_t released)
 {
 	if (source->file->perf_freq == source->file->cycle_freq && released &&
 	    released <= source->event->time_stamp)
@@ -29,13 +29,13 @@ static uint64_t release_time_of(const struct charge_event *source, uint64_t rele
 	return source->event->time_stamp;
 }
 
-static void set_times(struct charge_hold *hold, const struct charge_event *source,
-		      uint64_t released, uint64_t held, uint64_t waited)
+static void set_hold_times(struct charge_hold *hold, const struct record_source *source,
+			   uint64_t released, uint64_t held, uint64_t waited)
 {
 	hold->log_time = source->event->time_stamp;
 	hold->release_time = release_time_of(source, released);
-	hold->acquire_time = hold->release_time - ticks_of(source->file, held);
-	hold->wait_start = hold->acquire_time - ticks_of(source->file, waited);
+	hold->acquire_time = hold->release_time - cycles_to_ticks(source->file, held);
+	hold->wait_start = hold->acquire_time - cycles_to_ticks(source->file, waited);
 	/* A file may claim times before the clock began. */
 	if (hold->acquire_time > hold->release_time || hold->wait_start > hold->acquire_time) {
 		hold->acquire_time = hold->release_time;
@@ -44,7 +44,7 @@ static void set_times(struct charge_hold *hold, const struct charge_event *sourc
 }
 
 /* Copy the innermost functions of a stack to @frames. Returns NULL if there is no stack. */
-static const uint64_t *read_frames(uint64_t *frames, const struct stack *stack)
+static const uint64_t *copy_frames(uint64_t *frames, const struct stack *stack)
 {
 	size_t count = stack && stack->state == STACK_FOUND ? stack->count : 0;
 
@@ -57,98 +57,101 @@ static const uint64_t *read_frames(uint64_t *frames, const struct stack *stack)
 }
 
 /**
- * charge_read_spinlock() - read a hold from the record of a spin lock
- * @read: set to the hold, without its class and its weight
+ * convert_spinlock_to_hold() - read a hold from the record of a spin lock
+ * @dest: set to the hold, without its class and its weight
  * @source: event that the record was read from
  * @record: the record, with the lock's own address
  * @rule: WMI_SPINLOCK_RULE_*
  */
-void charge_read_spinlock(struct charge_record *read, const struct charge_event *source,
-			  const struct spinlock_record *record, uint8_t rule)
+void convert_spinlock_to_hold(struct hold_with_stacks *dest, const struct record_source *source,
+			      const struct spinlock_record *record, uint8_t rule)
 {
 	bool has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	int64_t held = record->release_time - record->acquire_time;
 
-	read->hold = (struct charge_hold) {
-		.frames = read_frames(read->frames, source->stack),
+	dest->hold = (struct charge_hold) {
+		.frames = copy_frames(dest->frames, source->stack),
 		.lock = record->lock,
 		.caller = record->caller,
 		.thread_id = record->thread_id,
 		.is_shared = record->mode == WMI_SPINLOCK_EXECUTIVE_SHARED,
-		.start_unknown = rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN,
-		.left_waiter = rule & WMI_SPINLOCK_RULE_BLOCKER &&
+		.start_is_unknown = rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN,
+		.release_left_waiter = rule & WMI_SPINLOCK_RULE_BLOCKER &&
 			       record->mode == WMI_SPINLOCK_QUEUED,
 		.in_softirq = record->dpc,
 		.in_interrupt = record->isr,
 		.cpu = source->event->processor,
 		.irql = record->irql,
-		.was_interrupted = record->interrupts,
+		.was_interrupted = record->interrupt_count,
 	};
-	set_times(&read->hold, source, record->release_time, has_hold && held > 0 ? held : 0,
-		  record->spin_count ? record->wait_time : 0);
+	set_hold_times(&dest->hold, source, record->release_time, has_hold && held > 0 ? held : 0,
+		       record->spin_count ? record->wait_time : 0);
 }
 
 /**
- * charge_read_resource() - read a hold from the record of a lock that tasks sleep for
- * @read: set to the hold, without its class and its weight
+ * convert_resource_to_hold() - read a hold from the record of a lock that tasks sleep for
+ * @dest: set to the hold, without its class and its weight
  * @source: event that the record was read from
  * @record: the record, with the lock's own address; it tells of a hold if it is of a last release
  */
-void charge_read_resource(struct charge_record *read, const struct charge_event *source,
-			  const struct resource_record *record)
+void convert_resource_to_hold(struct hold_with_stacks *dest, const struct record_source *source,
+			      const struct resource_record *record)
 {
 	bool is_timed = record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN;
-	struct charge_hold *hold = &read->hold;
+	struct charge_hold *hold = &dest->hold;
 
 	*hold = (struct charge_hold) {
-		.frames = read_frames(read->frames, source->stack),
+		.frames = copy_frames(dest->frames, source->stack),
 		.lock = record->resource,
 		.caller = record->caller,
 		.thread_id = record->thread_id,
 		.cpu = source->event->processor,
-		.is_sleeping = true,
+		.is_sleeping_lock = true,
 		.is_shared = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 	};
-	if (record->has_off_cpu) {
-		hold->has_off_cpu = true;
-		hold->ready_ticks = ticks_of(source->file, record->hold_ready);
-		hold->blocked_ticks = ticks_of(source->file, record->hold_blocked);
-		hold->ready_ticks_at_end = ticks_of(source->file, record->wait_last_ready);
-		hold->wait_blocked_ticks = ticks_of(source->file, record->wait_blocked);
+	if (record->has_off_cpu_times) {
+		hold->has_off_cpu_times = true;
+		hold->ready_ticks = cycles_to_ticks(source->file, record->hold_ready_cycles);
+		hold->blocked_ticks = cycles_to_ticks(source->file, record->hold_blocked_cycles);
+		hold->ready_ticks_at_end = cycles_to_ticks(source->file,
+							   record->wait_last_ready_cycles);
+		hold->wait_blocked_ticks = cycles_to_ticks(source->file,
+							   record->wait_blocked_cycles);
 	}
-	if (record->block) {
-		hold->block_frames = memcpy(read->block_frames, record->block->frames,
-					    sizeof(read->block_frames));
-		hold->longest_block_ticks = ticks_of(source->file, record->block->blocked);
+	if (record->block_stack) {
+		hold->block_frames = memcpy(dest->block_frames, record->block_stack->frames,
+					    sizeof(dest->block_frames));
+		hold->longest_block_ticks = cycles_to_ticks(source->file,
+							    record->block_stack->blocked);
 	}
-	set_times(hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
-		  record->hold_time,
-		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
+	set_hold_times(hold, source, is_timed ? record->acquire_time + record->hold_time : 0,
+		       record->hold_time,
+		       record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
 }
 
 /**
- * charge_add_open() - add a hold or a wait that had not ended when the recording stopped
+ * charge_add_open_hold() - add a hold or a wait that had not ended when the recording stopped
  * @sums: open
  * @file: file of the event
  * @event: the event; the hold or wait is counted up to its @list_time
  * @class: key of the lock's class, or the address of a lock that has none
- * @has_off_cpu: the event has the times without a CPU
+ * @has_off_cpu_times: the event has the times without a CPU
  * @weight: 1; 0: the wait is not counted
  */
-void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
-		     const struct ntklog_open_hold *event, uint64_t class, bool has_off_cpu,
-		     uint64_t weight)
+void charge_add_open_hold(struct charge_sums *sums, const struct etl_file *file,
+			  const struct ntklog_open_hold *event, uint64_t class,
+			  bool has_off_cpu_times, uint64_t weight)
 {
 	uint64_t since = event->since < event->list_time ? event->since : event->list_time;
 	uint64_t waited = event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
-			  ticks_of(file, event->wait_time) : 0;
+			  cycles_to_ticks(file, event->wait_time) : 0;
 	struct charge_hold hold = {
 		.lock = event->lock,
 		.class = class,
 		.caller = event->caller,
 		.thread_id = event->thread_id,
 		.weight = weight,
-		.is_sleeping = true,
+		.is_sleeping_lock = true,
 		.is_shared = open_hold_is_shared(event),
 		.acquire_time = since,
 		.release_time = event->list_time,
@@ -159,12 +162,12 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
 	if (open_hold_is_waiting(event)) {
 		hold.wait_start = since;
 		hold.acquire_time = event->list_time;
-	} else if (has_off_cpu) {
-		hold.has_off_cpu = true;
-		hold.ready_ticks = ticks_of(file, event->ready);
-		hold.blocked_ticks = ticks_of(file, event->blocked);
+	} else if (has_off_cpu_times) {
+		hold.has_off_cpu_times = true;
+		hold.ready_ticks = cycles_to_ticks(file, event->ready);
+		hold.blocked_ticks = cycles_to_ticks(file, event->blocked);
 	}
-	charge_thread_add_hold(sums, &hold);
+	charging_thread_add_hold(sums, &hold);
 }
 
 /**
@@ -173,7 +176,7 @@ void charge_add_open(struct charge_sums *sums, const struct etl_file *file,
  * @source: event that the record was read from
  * @record: the record
  */
-void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *source,
+void charge_add_contextswap(struct charge_sums *sums, const struct record_source *source,
 			    const struct contextswap_record *record)
 {
 	bool is_ready = record->old_thread_state == KTHREAD_STATE_READY ||
@@ -182,7 +185,7 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 			record->old_thread_state == KTHREAD_STATE_DEFERRED_READY;
 	uint64_t frames[CHARGE_FRAMES_MAX];
 	struct charge_absence absence = {
-		.frames = read_frames(frames, source->stack),
+		.frames = copy_frames(frames, source->stack),
 		.thread_id = record->old_thread_id,
 		.preempter_id = is_ready ? record->new_thread_id : 0,
 		.from = source->event->time_stamp,
@@ -191,5 +194,5 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 	double ready_for = (double)record->new_thread_wait_time * (double)source->file->tick_ns *
 			   (double)source->file->perf_freq / 1e9;
 
-	charge_thread_add_switch(sums, &absence, record->new_thread_id, whole_ticks(ready_for));
+	charging_thread_add_switch(sums, &absence, record->new_thread_id, floor_ticks(ready_for));
 }

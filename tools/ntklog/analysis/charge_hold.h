@@ -14,7 +14,7 @@
 #define CHARGE_KEPT_MAX		0x10000
 
 /**
- * enum charge_part - kinds of time that a wait is made of
+ * enum charge_part_kind - kinds of time that a wait is made of
  * @CHARGE_HOLDER_RAN: held; the holder ran, or its switches and sums are not recorded
  * @CHARGE_HOLDER_PREEMPTED: held; the holder was ready, without a CPU
  * @CHARGE_HOLDER_BLOCKED: held; the holder was blocked
@@ -26,7 +26,7 @@
  * @CHARGE_UNKNOWN: no hold is recorded
  * @CHARGE_PARTS: number of parts
  */
-enum charge_part {
+enum charge_part_kind {
 	CHARGE_HOLDER_RAN,
 	CHARGE_HOLDER_PREEMPTED,
 	CHARGE_HOLDER_BLOCKED,
@@ -44,7 +44,7 @@ enum charge_part {
  * @class: key of the lock's class, or the address of a lock that has none
  * @wait_start: when the wait began, session clock; @acquire_time, if there was no wait
  * @acquire_time: when the hold began; equal to @release_time, if only the wait is recorded, or if
- *	@start_unknown
+ *	@start_is_unknown
  * @release_time: when the hold ended
  * @log_time: time stamp of the record, which is not before @release_time
  * @caller: address in the function that released a spin lock, or that acquired a lock that tasks
@@ -56,29 +56,29 @@ enum charge_part {
  * @longest_block_ticks: if @block_frames, how long it was blocked then, session clock
  * @thread_id: the task
  * @weight: waits that this one stands for; 0: the wait is not counted
- * @ready_ticks: if @has_off_cpu, time of the hold in which the task was ready and had no CPU,
+ * @ready_ticks: if @has_off_cpu_times, time of the hold in which the task was ready and had no CPU,
  *	session clock
- * @blocked_ticks: if @has_off_cpu, time of the hold in which the task was blocked
- * @ready_ticks_at_end: if @has_off_cpu, time at the end of the wait in which the task was ready and
- *	had no CPU
- * @wait_blocked_ticks: if @has_off_cpu, time of the wait in which the task was blocked
+ * @blocked_ticks: if @has_off_cpu_times, time of the hold in which the task was blocked
+ * @ready_ticks_at_end: if @has_off_cpu_times, time at the end of the wait in which the task was
+ *	ready and had no CPU
+ * @wait_blocked_ticks: if @has_off_cpu_times, time of the wait in which the task was blocked
  * @cpu: CPU that wrote the record
  * @irql: IRQL of the release; of a lock that tasks sleep for 0
- * @is_sleeping: the lock is one that tasks sleep for
+ * @is_sleeping_lock: the lock is one that tasks sleep for
  * @is_shared: held by a reader
- * @start_unknown: the hold ended at @release_time; its start is not recorded
- * @left_waiter: the release of a queued spin lock found a waiter in the lock's word
+ * @start_is_unknown: the hold ended at @release_time; its start is not recorded
+ * @release_left_waiter: the release of a queued spin lock found a waiter in the lock's word
  * @in_softirq: a spin lock released in a softirq
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold
- * @has_off_cpu: the record has the times without a CPU
+ * @has_off_cpu_times: the record has the times without a CPU
  * @hold_uses_sums: @ready_ticks and @blocked_ticks divide the hold, and not context switches
  * @wait_uses_sums: @ready_ticks_at_end and @wait_blocked_ticks divide the end of the wait
  * @has_inner_wait: of a spin lock: its CPU waited for another spin lock during the hold
- * @lock_list_distance: the number of this hold, less that of the hold of the same bucket of locks
+ * @older_hold_distance: the number of this hold, less that of the hold of the same bucket of locks
  *	that was released before it; 0: none
- * @older_wait: the same for the bucket of charge_owner() and its holds that followed a wait; of a
- *	lock that sleeps only if there was a wait
+ * @older_wait_distance: the same for the bucket of charge_owner() and its holds that followed a
+ *	wait; of a lock that sleeps only if there was a wait
  *
  * Of a wait without a hold (mode waits), what is said of the release is of the acquisition. A hold
  * that was open at the stop ends when it was listed.
@@ -100,18 +100,18 @@ struct charge_hold {
 	uint64_t ready_ticks_at_end;
 	uint64_t wait_blocked_ticks;
 	uint32_t thread_id;
-	int32_t lock_list_distance;
-	int32_t older_wait;
+	int32_t older_hold_distance;
+	int32_t older_wait_distance;
 	uint16_t cpu;
 	uint8_t irql;
-	bool is_sleeping;
+	bool is_sleeping_lock;
 	bool is_shared;
-	bool start_unknown;
-	bool left_waiter;
+	bool start_is_unknown;
+	bool release_left_waiter;
 	bool in_softirq;
 	bool in_interrupt;
 	bool was_interrupted;
-	bool has_off_cpu;
+	bool has_off_cpu_times;
 	bool hold_uses_sums;
 	bool wait_uses_sums;
 	bool has_inner_wait;
@@ -126,7 +126,7 @@ struct charge_hold {
  */
 static inline uint64_t charge_owner(const struct charge_hold *hold)
 {
-	return hold->is_sleeping ? hold->thread_id : UINT64_C(1) << 32 | hold->cpu;
+	return hold->is_sleeping_lock ? hold->thread_id : UINT64_C(1) << 32 | hold->cpu;
 }
 
 /**
@@ -151,31 +151,31 @@ struct charge_absence {
 };
 
 /**
- * struct charge_piece - a piece of a wait
- * @part: kind of this time
- * @from: when it began, session clock; in charges_add_hold() the time in which a task ran may be
+ * struct wait_piece - a piece of a wait
+ * @part_kind: kind of this time
+ * @from: when it began, session clock; in charger_add_hold() the time in which a task ran may be
  *	the sum of several such times, of which this is the begin of the first
  * @ticks: how long it was, session clock
  * @until: end of the time in which the piece was: @from + @ticks, or later if it is not known when
  *	in that time it was
- * @is_divided: context switches, or the sums of the hold, tell that this was the part
+ * @state_is_known: context switches, or the sums of the hold, tell that this was the part
  * @holder: the hold; of free time the next owner's hold; NULL: not known
  * @absence: of the holder or the next owner, if it had no CPU; else NULL
  */
-struct charge_piece {
-	enum charge_part part;
+struct wait_piece {
+	enum charge_part_kind part_kind;
 	uint64_t from;
 	uint64_t ticks;
 	uint64_t until;
-	bool is_divided;
+	bool state_is_known;
 	const struct charge_hold *holder;
 	const struct charge_absence *absence;
 };
 
 /**
- * struct charge_link - a lock that a holder waited for
+ * struct chain_link - a lock that a holder waited for
  * @class: class of the lock
- * @from: begin of the wait, or of the time that charges_find_chain() searches if that is later
+ * @from: begin of the wait, or of the time that charger_find_chain() searches if that is later
  * @ticks: length of the wait within that time, session clock
  * @owner: if @has_holder, charge_owner() of the hold
  * @thread_id: the task that held the lock, if @has_holder
@@ -183,7 +183,7 @@ struct charge_piece {
  * @in_softirq: a softirq held the lock
  * @in_interrupt: a hard interrupt held the lock
  */
-struct charge_link {
+struct chain_link {
 	uint64_t class;
 	uint64_t from;
 	uint64_t ticks;
@@ -195,6 +195,6 @@ struct charge_link {
 };
 
 typedef void (*charge_callback)(void *argument, const struct charge_hold *waiter,
-				const struct charge_piece *piece);
+				const struct wait_piece *piece);
 
 #endif /* _NTKLOG_CHARGE_HOLD_H */

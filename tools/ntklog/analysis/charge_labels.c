@@ -14,7 +14,7 @@
  */
 #define CHAIN_MAX	4
 
-const char *const charge_by_names[CHARGE_BYS] = {
+const char *const charge_attribute_names[CHARGE_ATTRIBUTES] = {
 	[CHARGE_BY_CALLER] = "caller",
 	[CHARGE_BY_FUNCTION] = "function",
 	[CHARGE_BY_TASK] = "task",
@@ -27,19 +27,19 @@ const char *const charge_by_names[CHARGE_BYS] = {
 };
 
 /**
- * charge_find_by() - find an attribute by its name
+ * charge_find_attribute() - find an attribute by its name
  * @name: name of the attribute
  *
- * Return: the attribute, or CHARGE_BYS if none has that name.
+ * Return: the attribute, or CHARGE_ATTRIBUTES if none has that name.
  */
-enum charge_by charge_find_by(const char *name)
+enum charge_attribute charge_find_attribute(const char *name)
 {
-	enum charge_by by;
+	enum charge_attribute attribute;
 
-	for (by = 0; by < CHARGE_BYS; by++)
-		if (!strcmp(name, charge_by_names[by]))
+	for (attribute = 0; attribute < CHARGE_ATTRIBUTES; attribute++)
+		if (!strcmp(name, charge_attribute_names[attribute]))
 			break;
-	return by;
+	return attribute;
 }
 
 /* Prefixes of functions of locks, switches, tracing and interrupts, which explain no hold. */
@@ -51,7 +51,7 @@ static const char *const plumbing_prefixes[] = {
 	"raw_irqentry", "irqentry", "_raw_", "do_raw_", "queued_",
 };
 
-static bool is_plumbing(const char *function)
+static bool is_plumbing_function(const char *function)
 {
 	size_t i;
 
@@ -69,7 +69,7 @@ static bool format_function(const struct names *names, const uint64_t *frames, c
 
 	for (i = 0; frames && i < CHARGE_FRAMES_MAX && frames[i]; i++) {
 		names_format_function(names, frames[i], text, size);
-		if (!is_plumbing(text))
+		if (!is_plumbing_function(text))
 			return true;
 	}
 	return false;
@@ -167,7 +167,7 @@ const char *charge_context_text(const struct charge_hold *hold)
 bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,
 			 size_t size)
 {
-	if ((hold->is_sleeping || !hold->caller) &&
+	if ((hold->is_sleeping_lock || !hold->caller) &&
 	    format_function(names, hold->frames, text, size))
 		return true;
 	*text = '\0';
@@ -178,39 +178,40 @@ bool charge_format_place(const struct names *names, const struct charge_hold *ho
 }
 
 /**
- * charge_format_by() - tell an attribute of a waiter or a holder
+ * charge_format_attribute() - tell an attribute of a waiter or a holder
  * @names: names of functions and tasks, or NULL
- * @by: the attribute
+ * @attribute: the attribute
  * @hold: the hold
  * @text: buffer for the name
  * @size: bytes of @text
  */
-void charge_format_by(const struct names *names, enum charge_by by,
-		      const struct charge_hold *hold, char *text, size_t size)
+void charge_format_attribute(const struct names *names, enum charge_attribute attribute,
+			     const struct charge_hold *hold, char *text, size_t size)
 {
 	char function[NAME_SIZE], task[NAME_SIZE];
 
 	format_task(names, hold->thread_id, task, sizeof(task));
-	if (by == CHARGE_BY_STACK && hold->frames && hold->frames[0]) {
+	if (attribute == CHARGE_BY_STACK && hold->frames && hold->frames[0]) {
 		format_stack(names, hold->frames, text, size);
-	} else if (by == CHARGE_BY_TASK) {
+	} else if (attribute == CHARGE_BY_TASK) {
 		snprintf(text, size, "%s", task);
-	} else if (by == CHARGE_BY_THREAD) {
+	} else if (attribute == CHARGE_BY_THREAD) {
 		if (names_find_thread_name(names, hold->thread_id))
 			snprintf(text, size, "%u %s", hold->thread_id, task);
 		else
 			snprintf(text, size, "%u", hold->thread_id);
-	} else if (by == CHARGE_BY_PROCESS) {
+	} else if (attribute == CHARGE_BY_PROCESS) {
 		format_process(names, hold, text, size);
-	} else if (by == CHARGE_BY_CGROUP) {
+	} else if (attribute == CHARGE_BY_CGROUP) {
 		format_cgroup(names, hold, text, size);
-	} else if (by == CHARGE_BY_CPU) {
+	} else if (attribute == CHARGE_BY_CPU) {
 		snprintf(text, size, "CPU %u", hold->cpu);
-	} else if (by == CHARGE_BY_IRQL) {
+	} else if (attribute == CHARGE_BY_IRQL) {
 		format_irql(hold, text, size);
 	} else if (!charge_format_place(names, hold, function, sizeof(function))) {
-		snprintf(text, size, "%s", by == CHARGE_BY_FUNCTION ? "unknown function" : task);
-	} else if (by == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping)) {
+		snprintf(text, size, "%s", attribute == CHARGE_BY_FUNCTION ? "unknown function" :
+			 task);
+	} else if (attribute == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping_lock)) {
 		snprintf(text, size, "%s", function);
 	} else {
 		snprintf(text, size, "%s in %s", task, function);
@@ -220,15 +221,15 @@ void charge_format_by(const struct names *names, enum charge_by by,
 /**
  * charge_format_holder() - name a waiter or a holder
  * @names: names of functions and tasks, or NULL
- * @by: attribute that names them
+ * @attribute: attribute that names them
  * @hold: the hold
  * @text: buffer for the name, with the context or the way in which the lock was held
  * @size: bytes of @text
  */
-void charge_format_holder(const struct names *names, enum charge_by by,
+void charge_format_holder(const struct names *names, enum charge_attribute attribute,
 			  const struct charge_hold *hold, char *text, size_t size)
 {
-	charge_format_by(names, by, hold, text, size);
+	charge_format_attribute(names, attribute, hold, text, size);
 	size -= strlen(text);
 	text += strlen(text);
 	snprintf(text, size, "%s", charge_context_text(hold));
@@ -240,7 +241,7 @@ void charge_format_holder(const struct names *names, enum charge_by by,
  * a CPU or is not known, or if the chain has CHAIN_MAX locks.
  */
 static const struct charge_absence *format_chain(const struct names *names,
-						 const struct charges *charges,
+						 const struct charger *charger,
 						 const struct charge_absence *absence, char *text,
 						 size_t size)
 {
@@ -250,7 +251,7 @@ static const struct charge_absence *format_chain(const struct names *names,
 	uint64_t middle;
 
 	for (level = 0; absence && level < CHAIN_MAX; level++) {
-		wait = charges_find_wait(charges, absence->thread_id, absence->from);
+		wait = charger_find_wait(charger, absence->thread_id, absence->from);
 		if (!wait)
 			return absence;
 		names_format_address(names, wait->class, class, sizeof(class));
@@ -258,13 +259,13 @@ static const struct charge_absence *format_chain(const struct names *names,
 		snprintf(text + length, size - length, "%swaiting for %s", level ? ", " : "",
 			 class);
 		middle = wait->wait_start + (wait->acquire_time - wait->wait_start) / 2;
-		holder = charges_find_holder(charges, wait, middle);
+		holder = charger_find_holder(charger, wait, middle);
 		if (!holder)
 			return NULL;
 		format_task(names, holder->thread_id, task, sizeof(task));
 		length = strlen(text);
 		snprintf(text + length, size - length, CHARGE_HELD_BY "%s", task);
-		absence = charges_find_absence(charges, holder->thread_id, middle);
+		absence = charger_find_absence(charger, holder->thread_id, middle);
 	}
 	return NULL;
 }
@@ -272,14 +273,14 @@ static const struct charge_absence *format_chain(const struct names *names,
 /**
  * charge_format_absence() - name the place in which a task has no CPU
  * @names: names of functions and tasks, or NULL
- * @charges: holds that the task may wait for; NULL: name the function alone
+ * @charger: holds that the task may wait for; NULL: name the function alone
  * @absence: the time without a CPU
  * @text: buffer for the name
  * @size: bytes of @text
  *
  * Return: false if the file does not tell the place.
  */
-bool charge_format_absence(const struct names *names, const struct charges *charges,
+bool charge_format_absence(const struct names *names, const struct charger *charger,
 			   const struct charge_absence *absence, char *text, size_t size)
 {
 	const struct charge_absence *last = absence;
@@ -287,8 +288,8 @@ bool charge_format_absence(const struct names *names, const struct charges *char
 	size_t length;
 
 	*text = '\0';
-	if (charges)
-		last = format_chain(names, charges, absence, text, size);
+	if (charger)
+		last = format_chain(names, charger, absence, text, size);
 	length = strlen(text);
 	if (last && format_function(names, last->frames, function, sizeof(function)))
 		snprintf(text + length, size - length, "%sin %s", length ? " " : "", function);

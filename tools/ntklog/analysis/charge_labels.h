@@ -17,7 +17,7 @@
 #define CHARGE_HELD_BY	", held by "
 
 /**
- * enum charge_by - attribute by which waiters and holders are told apart
+ * enum charge_attribute - attribute by which waiters and holders are told apart
  * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
  *	function of the stack, or without one the function that acquired the lock
  * @CHARGE_BY_FUNCTION: the same function without the task
@@ -28,9 +28,9 @@
  * @CHARGE_BY_CGROUP: the path of the task's cgroup
  * @CHARGE_BY_CPU: the CPU that released the lock
  * @CHARGE_BY_IRQL: the IRQL of the release, by its name
- * @CHARGE_BYS: number of attributes
+ * @CHARGE_ATTRIBUTES: number of attributes
  */
-enum charge_by {
+enum charge_attribute {
 	CHARGE_BY_CALLER,
 	CHARGE_BY_FUNCTION,
 	CHARGE_BY_TASK,
@@ -40,24 +40,24 @@ enum charge_by {
 	CHARGE_BY_CGROUP,
 	CHARGE_BY_CPU,
 	CHARGE_BY_IRQL,
-	CHARGE_BYS,
+	CHARGE_ATTRIBUTES,
 };
 
 /* The names of the attributes, for messages. */
 #define CHARGE_BY_NAMES	"caller, function, task, stack, thread, process, cgroup, cpu or irql"
 
-extern const char *const charge_by_names[CHARGE_BYS];
+extern const char *const charge_attribute_names[CHARGE_ATTRIBUTES];
 
-enum charge_by charge_find_by(const char *name);
+enum charge_attribute charge_find_attribute(const char *name);
 
 const char *charge_context_text(const struct charge_hold *hold);
 bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,
 			 size_t size);
-void charge_format_by(const struct names *names, enum charge_by by,
-		      const struct charge_hold *hold, char *text, size_t size);
-void charge_format_holder(const struct names *names, enum charge_by by,
+void charge_format_attribute(const struct names *names, enum charge_attribute attribute,
+			     const struct charge_hold *hold, char *text, size_t size);
+void charge_format_holder(const struct names *names, enum charge_attribute attribute,
 			  const struct charge_hold *hold, char *text, size_t size);
-bool charge_format_absence(const struct names *names, const struct charges *charges,
+bool charge_format_absence(const struct names *names, const struct charger *charger,
 			   const struct charge_absence *absence, char *text, size_t size);
 
 #endif /* _NTKLOG_CHARGE_LABELS_H */

@@ -15,10 +15,10 @@
 #define CHARGE_LATE_PER_SECOND	10
 
 /* Size of the queue of holds that wait for late ones. If it is full, the first waits no longer. */
-#define CHARGE_ORDER_MAX	0x4000
+#define RELEASE_SORTER_MAX	0x4000
 
 /**
- * struct charge_order - holds that wait for late ones
+ * struct release_sorter - holds that wait for late ones
  * @queue: circular; sorted by @released, apart from holds that have waited too long to be passed
  * @queue.released: when the hold ended, session clock
  * @queue.number: number of the hold, in the order of the records
@@ -27,20 +27,20 @@
  * @late_ticks_max: how late a record may be, session clock
  * @newest_time: time stamp of the newest record
  */
-struct charge_order {
+struct release_sorter {
 	struct {
 		uint64_t released;
 		uint64_t number;
-	} queue[CHARGE_ORDER_MAX];
+	} queue[RELEASE_SORTER_MAX];
 	uint64_t taken_count;
 	uint64_t count;
 	uint64_t late_ticks_max;
 	uint64_t newest_time;
 };
 
-void charge_order_init(struct charge_order *order, uint64_t ticks_per_second);
-void charge_order_add(struct charge_order *order, uint64_t released, uint64_t logged,
-		      uint64_t number);
-bool charge_order_next(struct charge_order *order, bool all, uint64_t *number);
+void release_sorter_init(struct release_sorter *sorter, uint64_t ticks_per_second);
+void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64_t logged,
+			uint64_t number);
+bool release_sorter_next(struct release_sorter *sorter, bool all, uint64_t *number);
 
 #endif /* _NTKLOG_CHARGE_ORDER_H */

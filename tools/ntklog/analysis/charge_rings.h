@@ -19,8 +19,8 @@
 #define CHARGE_OVERLAPS_MAX	4096
 
 /**
- * struct charges - rings of the newest holds and absences, and the wait that is being charged
- * @order: the holds that wait for late ones
+ * struct charger - rings of the newest holds and absences, and the wait that is being charged
+ * @sorter: the holds that wait for late ones
  * @holds: ring of the newest holds
  * @hold_frames: their stacks
  * @block_frames: their stacks when they were blocked
@@ -38,8 +38,8 @@
  * @argument: for @callback
  * @emits_runs: each time in which a holder ran is a piece; otherwise their sum is
  */
-struct charges {
-	struct charge_order order;
+struct charger {
+	struct release_sorter sorter;
 	struct charge_hold *holds;
 	uint64_t (*hold_frames)[CHARGE_FRAMES_MAX];
 	uint64_t (*block_frames)[CHARGE_FRAMES_MAX];
@@ -57,28 +57,28 @@ struct charges {
 	bool emits_runs;
 };
 
-static inline size_t ring_bucket(uint64_t key)
+static inline size_t bucket_of_key(uint64_t key)
 {
 	return (key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - CHARGE_BUCKET_BITS);
 }
 
-static inline const struct charge_hold *hold_at(const struct charges *charges, uint64_t link)
+static inline const struct charge_hold *hold_at(const struct charger *charger, uint64_t link)
 {
-	if (!link || charges->hold_count - (link - 1) > CHARGE_KEPT_MAX)
+	if (!link || charger->hold_count - (link - 1) > CHARGE_KEPT_MAX)
 		return NULL;
-	return &charges->holds[(link - 1) % CHARGE_KEPT_MAX];
+	return &charger->holds[(link - 1) % CHARGE_KEPT_MAX];
 }
 
-static inline uint64_t older_link(uint64_t link, int32_t distance)
+static inline uint64_t find_older_link(uint64_t link, int32_t distance)
 {
 	return distance ? link - distance : 0;
 }
 
-static inline struct charge_absence *absence_at(const struct charges *charges, uint64_t link)
+static inline struct charge_absence *absence_at(const struct charger *charger, uint64_t link)
 {
-	if (!link || charges->absence_count - (link - 1) > CHARGE_KEPT_MAX)
+	if (!link || charger->absence_count - (link - 1) > CHARGE_KEPT_MAX)
 		return NULL;
-	return &charges->absences[(link - 1) % CHARGE_KEPT_MAX];
+	return &charger->absences[(link - 1) % CHARGE_KEPT_MAX];
 }
 
 static inline uint64_t min_u64(uint64_t a, uint64_t b)
@@ -91,8 +91,8 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-const struct charge_absence *charges_last_absence(const struct charges *charges,
-						  const struct charge_absence *newer,
-						  uint32_t thread_id, uint64_t time);
+const struct charge_absence *charger_find_last_absence(const struct charger *charger,
+						       const struct charge_absence *newer,
+						       uint32_t thread_id, uint64_t time);
 
 #endif /* _NTKLOG_CHARGE_RINGS_H */

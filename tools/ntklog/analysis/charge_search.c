@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Searches in the newest holds and absences: see charge.h. A search begins with the newest entry of
- * a bucket. It visits at most charges::visits_max holds: older holds count as not recorded.
+ * a bucket. It visits at most charger::visits_max holds: older holds count as not recorded.
  */
 
 #include "charge.h"
@@ -11,31 +11,31 @@
 #define NESTED_VISITS_MAX	2
 
 /* The hold of a link, if it may reach behind @time, and if the search may visit one more. */
-static const struct charge_hold *visit_hold(const struct charges *charges, uint64_t link,
+static const struct charge_hold *visit_hold(const struct charger *charger, uint64_t link,
 					    uint64_t time, uint64_t *visits)
 {
-	const struct charge_hold *hold = hold_at(charges, link);
+	const struct charge_hold *hold = hold_at(charger, link);
 
 	/* Holds are linked in the order of their releases, unless a record is very late. */
-	return hold && hold->release_time > time && (*visits)++ < charges->visits_max ? hold : NULL;
+	return hold && hold->release_time > time && (*visits)++ < charger->visits_max ? hold : NULL;
 }
 
 /**
- * charges_find_wait() - find the lock that sleeps for which a task waited
- * @charges: open
+ * charger_find_wait() - find the lock that sleeps for which a task waited
+ * @charger: open
  * @thread_id: the task
  * @time: a time inside the wait, session clock
  *
  * Return: the hold that followed the wait, or NULL if no wait of that time is found.
  */
-const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
+const struct charge_hold *charger_find_wait(const struct charger *charger, uint32_t thread_id,
 					    uint64_t time)
 {
-	uint64_t link = charges->wait_heads[ring_bucket(thread_id)], visits = 0;
+	uint64_t link = charger->wait_heads[bucket_of_key(thread_id)], visits = 0;
 	const struct charge_hold *hold;
 
-	for (; (hold = visit_hold(charges, link, time, &visits));
-	     link = older_link(link, hold->older_wait))
+	for (; (hold = visit_hold(charger, link, time, &visits));
+	     link = find_older_link(link, hold->older_wait_distance))
 		if (charge_owner(hold) == thread_id && hold->wait_start <= time &&
 		    hold->acquire_time > time)
 			return hold;
@@ -43,22 +43,22 @@ const struct charge_hold *charges_find_wait(const struct charges *charges, uint3
 }
 
 /**
- * charges_find_holder() - find the hold of a lock that another task waited for
- * @charges: open
+ * charger_find_holder() - find the hold of a lock that another task waited for
+ * @charger: open
  * @wait: the hold that the waiting task had after its wait
  * @time: a time inside the wait, session clock
  *
  * Return: the newest hold of the lock that includes @time, or NULL if none is found.
  */
-const struct charge_hold *charges_find_holder(const struct charges *charges,
+const struct charge_hold *charger_find_holder(const struct charger *charger,
 					      const struct charge_hold *wait, uint64_t time)
 {
-	uint64_t link = charges->lock_heads[ring_bucket(wait->lock)], visits = 0;
+	uint64_t link = charger->lock_heads[bucket_of_key(wait->lock)], visits = 0;
 	const struct charge_hold *hold;
 
-	for (; (hold = visit_hold(charges, link, time, &visits));
-	     link = older_link(link, hold->lock_list_distance))
-		if (hold->lock == wait->lock && hold->is_sleeping == wait->is_sleeping &&
+	for (; (hold = visit_hold(charger, link, time, &visits));
+	     link = find_older_link(link, hold->older_hold_distance))
+		if (hold->lock == wait->lock && hold->is_sleeping_lock == wait->is_sleeping_lock &&
 		    hold->acquire_time <= time && hold->release_time > time)
 			return hold;
 	return NULL;
@@ -68,30 +68,30 @@ const struct charge_hold *charges_find_holder(const struct charges *charges,
  * Return where the search for the waits of an owner begins. The waits for spin locks during a hold
  * of a spin lock are the last ones of its CPU before the release, because their holds are nested.
  */
-static uint64_t first_wait(const struct charges *charges, const struct charge_hold *owning,
-			   uint64_t *visits)
+static uint64_t find_first_wait(const struct charger *charger,
+				const struct charge_hold *owning_hold, uint64_t *visits)
 {
-	uint64_t newest = charges->hold_count - 1, back;
+	uint64_t newest = charger->hold_count - 1, back;
 
-	if (owning->is_sleeping)
-		return charges->wait_heads[ring_bucket(owning->thread_id)];
-	if (charges->visits_max > NESTED_VISITS_MAX)
-		*visits = charges->visits_max - NESTED_VISITS_MAX;
-	back = (newest - (owning - charges->holds)) % CHARGE_KEPT_MAX;
-	return older_link(newest - back + 1, owning->older_wait);
+	if (owning_hold->is_sleeping_lock)
+		return charger->wait_heads[bucket_of_key(owning_hold->thread_id)];
+	if (charger->visits_max > NESTED_VISITS_MAX)
+		*visits = charger->visits_max - NESTED_VISITS_MAX;
+	back = (newest - (owning_hold - charger->holds)) % CHARGE_KEPT_MAX;
+	return find_older_link(newest - back + 1, owning_hold->older_wait_distance);
 }
 
-/* The longest wait within a time of a task, or for spin locks of the CPU of @owning. */
-static const struct charge_hold *find_longest_wait(const struct charges *charges,
-						   const struct charge_hold *owning,
+/* The longest wait within a time of a task, or for spin locks of the CPU of @owning_hold. */
+static const struct charge_hold *find_longest_wait(const struct charger *charger,
+						   const struct charge_hold *owning_hold,
 						   uint64_t from, uint64_t until)
 {
-	uint64_t visits = 0, longest = 0, link = first_wait(charges, owning, &visits);
-	uint64_t owner = charge_owner(owning);
+	uint64_t visits = 0, longest = 0, link = find_first_wait(charger, owning_hold, &visits);
+	uint64_t owner = charge_owner(owning_hold);
 	const struct charge_hold *hold, *found = NULL;
 
-	for (; (hold = visit_hold(charges, link, from, &visits));
-	     link = older_link(link, hold->older_wait)) {
+	for (; (hold = visit_hold(charger, link, from, &visits));
+	     link = find_older_link(link, hold->older_wait_distance)) {
 		uint64_t begin = max_u64(hold->wait_start, from);
 		uint64_t end = min_u64(hold->acquire_time, until);
 
@@ -103,7 +103,7 @@ static const struct charge_hold *find_longest_wait(const struct charges *charges
 	return found;
 }
 
-static bool chain_has_task(const struct charge_link *links, size_t count, uint64_t owner)
+static bool chain_has_task(const struct chain_link *links, size_t count, uint64_t owner)
 {
 	size_t i;
 
@@ -114,8 +114,8 @@ static bool chain_has_task(const struct charge_link *links, size_t count, uint64
 }
 
 /**
- * charges_find_chain() - find the locks that a holder, and the holders of these locks, waited for
- * @charges: open
+ * charger_find_chain() - find the locks that a holder, and the holders of these locks, waited for
+ * @charger: open
  * @piece: time inside a hold
  * @links: set to the locks: the first one is that for which the holder waited longest meanwhile
  * @most: size of @links
@@ -125,32 +125,32 @@ static bool chain_has_task(const struct charge_link *links, size_t count, uint64
  *
  * Return: the number of @links; 0: no wait of the holder is found.
  */
-size_t charges_find_chain(const struct charges *charges, const struct charge_piece *piece,
-			  struct charge_link *links, size_t most)
+size_t charger_find_chain(const struct charger *charger, const struct wait_piece *piece,
+			  struct chain_link *links, size_t most)
 {
 	uint64_t from = piece->from, until = piece->until;
-	const struct charge_hold *owning = piece->holder;
+	const struct charge_hold *owning_hold = piece->holder;
 	size_t count = 0;
 
-	while (count < most && (owning->is_sleeping || owning->has_inner_wait)) {
+	while (count < most && (owning_hold->is_sleeping_lock || owning_hold->has_inner_wait)) {
 		const struct charge_hold *wait, *holder;
 		bool was_passed;
 
-		wait = find_longest_wait(charges, owning, from, until);
+		wait = find_longest_wait(charger, owning_hold, from, until);
 		if (!wait)
 			break;
 		from = max_u64(from, wait->wait_start);
 		until = min_u64(until, wait->acquire_time);
-		holder = charges_find_holder(charges, wait, from + (until - from) / 2);
+		holder = charger_find_holder(charger, wait, from + (until - from) / 2);
 		if (!holder) {
-			links[count++] = (struct charge_link) {
+			links[count++] = (struct chain_link) {
 				.class = wait->class, .from = from, .ticks = until - from,
 			};
 			break;
 		}
 		was_passed = charge_owner(holder) == charge_owner(piece->holder) ||
 			     chain_has_task(links, count, charge_owner(holder));
-		links[count++] = (struct charge_link) {
+		links[count++] = (struct chain_link) {
 			.class = wait->class,
 			.from = from,
 			.ticks = until - from,
@@ -162,14 +162,14 @@ size_t charges_find_chain(const struct charges *charges, const struct charge_pie
 		};
 		if (was_passed)
 			break;
-		owning = holder;
+		owning_hold = holder;
 	}
 	return count;
 }
 
 /**
- * charges_last_absence() - find the last time without a CPU that a task had
- * @charges: open
+ * charger_find_last_absence() - find the last time without a CPU that a task had
+ * @charger: open
  * @newer: absence at which the search begins, of the same task or a newer one of its bucket; NULL:
  *	the newest one
  * @thread_id: the task
@@ -177,32 +177,32 @@ size_t charges_find_chain(const struct charges *charges, const struct charge_pie
  *
  * Return: the newest such absence, or NULL if none is recorded.
  */
-const struct charge_absence *charges_last_absence(const struct charges *charges,
-						  const struct charge_absence *newer,
-						  uint32_t thread_id, uint64_t time)
+const struct charge_absence *charger_find_last_absence(const struct charger *charger,
+						       const struct charge_absence *newer,
+						       uint32_t thread_id, uint64_t time)
 {
 	const struct charge_absence *absence = newer;
 
 	if (!absence)
-		absence = absence_at(charges, charges->absence_heads[ring_bucket(thread_id)]);
+		absence = absence_at(charger, charger->absence_heads[bucket_of_key(thread_id)]);
 	while (absence && (absence->thread_id != thread_id || absence->from >= time))
-		absence = absence_at(charges, absence->older_link);
+		absence = absence_at(charger, absence->older_link);
 	return absence;
 }
 
 /**
- * charges_find_absence() - find the time without a CPU that a task had
- * @charges: open
+ * charger_find_absence() - find the time without a CPU that a task had
+ * @charger: open
  * @thread_id: the task
  * @time: time at which the task may have had no CPU, session clock
  *
  * Return: the absence at that time, or NULL if none is recorded.
  */
-const struct charge_absence *charges_find_absence(const struct charges *charges,
+const struct charge_absence *charger_find_absence(const struct charger *charger,
 						  uint32_t thread_id, uint64_t time)
 {
-	const struct charge_absence *absence = charges_last_absence(charges, NULL, thread_id,
-								    time);
+	const struct charge_absence *absence = charger_find_last_absence(charger, NULL, thread_id,
+									 time);
 
 	return absence && absence->until > time ? absence : NULL;
 }

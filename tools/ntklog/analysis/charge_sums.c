@@ -33,8 +33,8 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 	struct charge_row *row = charge_find_row(sums, &(struct charge_row_key) {
 		.class = sums->current_class,
 		.kind = kind,
-		.first = first,
-		.second = second,
+		.first_label = first,
+		.second_label = second,
 	});
 	double variance = weight_variance(weight) * (double)ticks * (double)ticks;
 
@@ -50,13 +50,13 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 }
 
 /* Sum up where the holder was while it had no CPU, if the file tells. */
-static void add_absence(struct charge_sums *sums, const struct charge_piece *piece,
+static void add_absence(struct charge_sums *sums, const struct wait_piece *piece,
 			uint64_t weight)
 {
-	bool is_blocked = piece->part == CHARGE_HOLDER_BLOCKED;
+	bool is_blocked = piece->part_kind == CHARGE_HOLDER_BLOCKED;
 	char text[CHARGE_LABEL_SIZE];
 
-	if (!charge_format_absence(sums->labels.names, is_blocked ? sums->charges : NULL,
+	if (!charge_format_absence(sums->labels.names, is_blocked ? sums->charger : NULL,
 				   piece->absence, text, sizeof(text)))
 		return;
 	add_to_row(sums, is_blocked ? CHARGE_ROW_BLOCKED : CHARGE_ROW_PREEMPTED,
@@ -64,31 +64,31 @@ static void add_absence(struct charge_sums *sums, const struct charge_piece *pie
 		   weight);
 }
 
-static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *piece,
+static void add_piece_to_sum(struct charge_sum *sum, const struct wait_piece *piece,
 			     uint64_t weight, bool is_stopped)
 {
-	sum->part_ticks[piece->part] += piece->ticks * weight;
+	sum->part_ticks[piece->part_kind] += piece->ticks * weight;
 	if (is_stopped)
 		sum->stopped_ticks += piece->ticks * weight;
-	if (piece->part == CHARGE_HOLDER_RAN && !piece->is_divided)
+	if (piece->part_kind == CHARGE_HOLDER_RAN && !piece->state_is_known)
 		sum->unknown_state_ticks += piece->ticks * weight;
-	if (piece->part == CHARGE_HOLDER_RAN && piece->holder->was_interrupted)
+	if (piece->part_kind == CHARGE_HOLDER_RAN && piece->holder->was_interrupted)
 		sum->interrupted_ticks += piece->ticks * weight;
 }
 
 /* Sum up the lock for which a holder waited longest, if no context switch tells of its times. */
-static void add_wait_of_holder(struct charge_sums *sums, const struct charge_link *link,
+static void add_wait_of_holder(struct charge_sums *sums, const struct chain_link *link,
 			       uint64_t weight)
 {
 	const struct charge_absence absence = {
 		.thread_id = sums->growing_piece.piece.holder->thread_id,
 		.from = link->from,
 	};
-	uint64_t blocked = sums->growing_piece.blocked;
+	uint64_t blocked = sums->growing_piece.blocked_ticks;
 	char text[CHARGE_LABEL_SIZE];
 
 	if (blocked &&
-	    charge_format_absence(sums->labels.names, sums->charges, &absence, text, sizeof(text)))
+	    charge_format_absence(sums->labels.names, sums->charger, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
 			   sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   link->ticks < blocked ? link->ticks : blocked, weight);
@@ -102,10 +102,10 @@ static void add_block_of_holder(struct charge_sums *sums, uint64_t weight)
 {
 	const struct charge_hold *holder = sums->growing_piece.piece.holder;
 	const struct charge_absence absence = { .frames = holder->block_frames };
-	double blocked = (double)sums->growing_piece.blocked;
+	double blocked = (double)sums->growing_piece.blocked_ticks;
 	char text[CHARGE_LABEL_SIZE];
 
-	if (!absence.frames || !sums->growing_piece.blocked)
+	if (!absence.frames || !sums->growing_piece.blocked_ticks)
 		return;
 	if (holder->longest_block_ticks < holder->blocked_ticks)
 		blocked *= (double)holder->longest_block_ticks / (double)holder->blocked_ticks;
@@ -115,11 +115,11 @@ static void add_block_of_holder(struct charge_sums *sums, uint64_t weight)
 }
 
 /* Add what is charged to one hold, or to one free or unknown time, and begin anew. */
-static void add_charged(struct charge_sums *sums, const struct charge_hold *waiter)
+static void add_charged_piece(struct charge_sums *sums, const struct charge_hold *waiter)
 {
-	struct charge_piece *piece = &sums->growing_piece.piece;
+	struct wait_piece *piece = &sums->growing_piece.piece;
 	struct charge_label *holder = sums->growing_piece.holder;
-	struct charge_link links[LONGEST_LINKS_MAX];
+	struct chain_link links[LONGEST_LINKS_MAX];
 	size_t count;
 
 	if (!piece->ticks)
@@ -127,15 +127,15 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 	piece->until = piece->from + piece->ticks;
 	add_to_row(sums, CHARGE_ROW_BLOCKER, sums->waiter_label, holder, piece->ticks,
 		   waiter->weight);
-	if (piece->part <= CHARGE_HOLDER_BLOCKED) {
+	if (piece->part_kind <= CHARGE_HOLDER_BLOCKED) {
 		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   piece->ticks, waiter->weight);
 		if (sums->stacks)
 			stack_stats_charge(sums->stacks, piece->holder,
 					   (double)piece->ticks * (double)waiter->weight);
 	}
-	if (piece->part <= CHARGE_HOLDER_BLOCKED) {
-		count = charges_find_chain(sums->charges, piece, links, ARRAY_SIZE(links));
+	if (piece->part_kind <= CHARGE_HOLDER_BLOCKED) {
+		count = charger_find_chain(sums->charger, piece, links, ARRAY_SIZE(links));
 		if (count) {
 			add_wait_of_holder(sums, links, waiter->weight);
 			longest_waits_offer_chain(sums->longest_waits, waiter, piece, links, count);
@@ -147,48 +147,48 @@ static void add_charged(struct charge_sums *sums, const struct charge_hold *wait
 }
 
 /* The pieces into which one hold, or one free time, is divided arrive one after the other. */
-static void join_piece(struct charge_sums *sums, const struct charge_hold *waiter,
-		       const struct charge_piece *piece, struct charge_label *holder)
+static void add_to_growing_piece(struct charge_sums *sums, const struct charge_hold *waiter,
+				 const struct wait_piece *piece, struct charge_label *holder)
 {
-	struct charge_piece *charged = &sums->growing_piece.piece;
+	struct wait_piece *charged = &sums->growing_piece.piece;
 
 	if (sums->growing_piece.holder != holder || charged->holder != piece->holder)
-		add_charged(sums, waiter);
+		add_charged_piece(sums, waiter);
 	if (!charged->ticks) {
 		*charged = *piece;
 		sums->growing_piece.holder = holder;
-		sums->growing_piece.blocked = 0;
+		sums->growing_piece.blocked_ticks = 0;
 	} else {
 		charged->ticks += piece->ticks;
 		if (piece->from < charged->from)
 			charged->from = piece->from;
 	}
-	if (piece->part == CHARGE_HOLDER_BLOCKED && !piece->absence)
-		sums->growing_piece.blocked += piece->ticks;
+	if (piece->part_kind == CHARGE_HOLDER_BLOCKED && !piece->absence)
+		sums->growing_piece.blocked_ticks += piece->ticks;
 }
 
 static void add_piece(void *argument, const struct charge_hold *waiter,
-		      const struct charge_piece *piece)
+		      const struct wait_piece *piece)
 {
 	struct charge_sums *sums = argument;
-	bool is_held = piece->part <= CHARGE_HOLDER_BLOCKED;
-	bool is_stopped = !waiter->is_sleeping && piece->part == CHARGE_FREE_SPINNING &&
+	bool is_held = piece->part_kind <= CHARGE_HOLDER_BLOCKED;
+	bool is_stopped = !waiter->is_sleeping_lock && piece->part_kind == CHARGE_FREE_SPINNING &&
 			  piece->ticks > sums->ticks_per_ms;
 	struct charge_label *holder;
 
 	add_piece_to_sum(&sums->total, piece, waiter->weight, is_stopped);
 	add_piece_to_sum(&sums->current_class->sum, piece, waiter->weight, is_stopped);
-	if (waiter->is_sleeping)
-		add_piece_to_sum(&sums->sleeping_total, piece, waiter->weight, is_stopped);
+	if (waiter->is_sleeping_lock)
+		add_piece_to_sum(&sums->sleeping_lock_total, piece, waiter->weight, is_stopped);
 	if (is_held)
 		holder = label_of_hold(sums, piece->holder);
-	else if (piece->part == CHARGE_OVERTAKEN)
+	else if (piece->part_kind == CHARGE_OVERTAKEN)
 		holder = sums->fixed_labels[CHARGE_LABEL_OVERTAKEN];
-	else if (piece->part == CHARGE_UNKNOWN)
+	else if (piece->part_kind == CHARGE_UNKNOWN)
 		holder = sums->fixed_labels[CHARGE_LABEL_UNKNOWN];
 	else
 		holder = sums->fixed_labels[CHARGE_LABEL_HANDED_OVER];
-	join_piece(sums, waiter, piece, holder);
+	add_to_growing_piece(sums, waiter, piece, holder);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
 }
@@ -206,7 +206,7 @@ static void add_wait(struct charge_sum *sum, const struct charge_hold *hold)
 	}
 }
 
-static void add_to_periods(struct charge_sums *sums, const struct charge_hold *hold)
+static void add_to_timelines(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	uint64_t begin =
 		hold->wait_start > sums->origin_time ? hold->wait_start - sums->origin_time : 0;
@@ -214,16 +214,17 @@ static void add_to_periods(struct charge_sums *sums, const struct charge_hold *h
 		hold->acquire_time > sums->origin_time ? hold->acquire_time - sums->origin_time : 0;
 	uint64_t wait = hold->acquire_time - hold->wait_start;
 
-	timeline_add_span(&sums->periods, &sums->begun_waits, begin, 0, (double)hold->weight);
+	timeline_add_span(&sums->timelines, &sums->begun_wait_timeline, begin, 0,
+			  (double)hold->weight);
 	if (end)
-		timeline_add_span(&sums->periods, &sums->wait_ticks, end, wait,
+		timeline_add_span(&sums->timelines, &sums->wait_timeline, end, wait,
 				  (double)wait * (double)hold->weight);
 }
 
-static struct charge_class *find_class(struct charge_sums *sums, const struct charge_hold *hold)
+static struct charged_class *find_class(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	const struct charge_class_key key = { hold->class, hold->is_sleeping };
-	struct charge_class *class = sums->current_class;
+	const struct charged_class_key key = { hold->class, hold->is_sleeping_lock };
+	struct charged_class *class = sums->current_class;
 
 	if (class && !memcmp(&class->key, &key, sizeof(key)))
 		return class;
@@ -234,15 +235,15 @@ static struct charge_class *find_class(struct charge_sums *sums, const struct ch
 
 /**
  * charge_sums_open() - begin to sum up
- * @sums: all zero; but @charges may stay from the last interval, for the waits that cross its end
+ * @sums: all zero; but @charger may stay from the last interval, for the waits that cross its end
  * @names: of functions and tasks, or NULL
- * @by: attribute by which waiters and holders are told apart
+ * @attribute: attribute by which waiters and holders are told apart
  * @ticks_per_second: of the session clock
  *
  * Return: false if there is no memory.
  */
-bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum charge_by by,
-		      uint64_t ticks_per_second)
+bool charge_sums_open(struct charge_sums *sums, const struct names *names,
+		      enum charge_attribute attribute, uint64_t ticks_per_second)
 {
 	static const char *const fixed_labels[CHARGE_FIXED_LABELS] = {
 		[CHARGE_LABEL_OTHERS] = "(others)",
@@ -253,12 +254,12 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	size_t i;
 
 	sums->labels.names = names;
-	sums->labels.by = by;
+	sums->labels.attribute = attribute;
 	sums->ticks_per_ms = ticks_per_second / 1000;
-	if (!sums->charges)
-		sums->charges = charges_open(add_piece, sums, ticks_per_second);
+	if (!sums->charger)
+		sums->charger = charger_open(add_piece, sums, ticks_per_second);
 	sums->longest_waits = longest_waits_open();
-	sums->no_memory = !sums->charges || !sums->longest_waits;
+	sums->no_memory = !sums->charger || !sums->longest_waits;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
 		sums->fixed_labels[i] = label_of(sums, fixed_labels[i]);
 	if (sums->no_memory)
@@ -266,11 +267,11 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	return !sums->no_memory;
 }
 
-static void charge_hold(struct charge_sums *sums, const struct charge_hold *hold)
+static void charge_wait_before(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	bool has_waited = hold->weight && hold->acquire_time > hold->wait_start;
 
-	sums->has_off_cpu |= hold->has_off_cpu;
+	sums->has_off_cpu_times |= hold->has_off_cpu_times;
 	sums->has_block_stacks |= !!hold->block_frames;
 	if (has_waited) {
 		charge_limit_tables(sums);
@@ -278,35 +279,35 @@ static void charge_hold(struct charge_sums *sums, const struct charge_hold *hold
 		sums->waiter_label = label_of_hold(sums, hold);
 		add_wait(&sums->total, hold);
 		add_wait(&sums->current_class->sum, hold);
-		if (hold->is_sleeping)
-			add_wait(&sums->sleeping_total, hold);
-		add_to_periods(sums, hold);
+		if (hold->is_sleeping_lock)
+			add_wait(&sums->sleeping_lock_total, hold);
+		add_to_timelines(sums, hold);
 		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter_label,
 			   sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   hold->acquire_time - hold->wait_start, hold->weight);
 	}
-	charges_charge_wait(sums->charges, hold);
-	add_charged(sums, hold);
+	charger_charge_wait(sums->charger, hold);
+	add_charged_piece(sums, hold);
 	if (has_waited)
-		longest_waits_add(sums->longest_waits, sums->charges, hold);
+		longest_waits_add(sums->longest_waits, sums->charger, hold);
 }
 
 static void charge_next_holds(struct charge_sums *sums, bool all)
 {
 	const struct charge_hold *hold;
 
-	while ((hold = charges_next_hold(sums->charges, all)))
-		charge_hold(sums, hold);
+	while ((hold = charger_next_hold(sums->charger, all)))
+		charge_wait_before(sums, hold);
 }
 
 /**
  * charge_sums_add_hold() - add the record of a hold
  * @sums: open
- * @hold: as for charges_add_hold()
+ * @hold: as for charger_add_hold()
  */
 void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	charges_add_hold(sums->charges, hold);
+	charger_add_hold(sums->charger, hold);
 	charge_next_holds(sums, false);
 }
 
@@ -316,14 +317,14 @@ void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *ho
  */
 void charge_sums_flush(struct charge_sums *sums)
 {
-	if (sums->charges)
+	if (sums->charger)
 		charge_next_holds(sums, true);
 }
 
 /**
  * charge_sums_add_switch() - add a context switch
  * @sums: open
- * @absence: of the task that loses the CPU, as for charges_switch_out()
+ * @absence: of the task that loses the CPU, as for charger_switch_out()
  * @new_thread_id: the task that gets the CPU
  * @ready_for: how long the new task was ready, session clock; 0: not known
  */
@@ -331,22 +332,22 @@ void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absenc
 			    uint32_t new_thread_id, uint64_t ready_for)
 {
 	sums->has_switches = true;
-	sums->has_off_cpu = true;
+	sums->has_off_cpu_times = true;
 	if (new_thread_id)
-		charges_switch_in(sums->charges, new_thread_id, absence->from, ready_for);
+		charger_switch_in(sums->charger, new_thread_id, absence->from, ready_for);
 	if (absence->thread_id)
-		charges_switch_out(sums->charges, absence);
+		charger_switch_out(sums->charger, absence);
 }
 
 /**
- * charge_sums_finish() - free @charges, which only adding needs
+ * charge_sums_finish() - free @charger, which only adding needs
  * @sums: sums to which nothing is added any more
  */
 void charge_sums_finish(struct charge_sums *sums)
 {
-	if (sums->charges)
-		charges_close(sums->charges);
-	sums->charges = NULL;
+	if (sums->charger)
+		charger_close(sums->charger);
+	sums->charger = NULL;
 }
 
 /**
@@ -355,15 +356,15 @@ void charge_sums_finish(struct charge_sums *sums)
  */
 void charge_sums_free(struct charge_sums *sums)
 {
-	struct charge_class *class;
+	struct charged_class *class;
 	struct charge_row *row;
 
 	charge_sums_finish(sums);
 	free(sums->longest_waits);
-	timelines_free(&sums->periods);
-	while ((class = hash_take(sums->classes)))
+	timelines_free(&sums->timelines);
+	while ((class = hash_take_first(sums->classes)))
 		free(class);
-	while ((row = hash_take(sums->rows)))
+	while ((row = hash_take_first(sums->rows)))
 		free(row);
 	label_table_free(&sums->labels);
 	memset(sums, 0, sizeof(*sums));

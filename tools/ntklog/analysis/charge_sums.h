@@ -9,8 +9,8 @@
 
 #include "charge_tables.h"
 
-bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum charge_by by,
-		      uint64_t ticks_per_second);
+bool charge_sums_open(struct charge_sums *sums, const struct names *names,
+		      enum charge_attribute attribute, uint64_t ticks_per_second);
 void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *hold);
 void charge_sums_flush(struct charge_sums *sums);
 void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absence *absence,

@@ -9,7 +9,7 @@
 #include "macros.h"
 
 /* Number of values that size_bucket_of_sum() can return. */
-#define SUM_SIZES	252
+#define SIZE_BUCKETS	252
 
 /* Return the size bucket of a sum. Sums of one size bucket differ by a quarter at most. */
 static unsigned int size_bucket_of_sum(uint64_t ticks)
@@ -20,14 +20,14 @@ static unsigned int size_bucket_of_sum(uint64_t ticks)
 }
 
 /* Which sums are kept: all of @size_bucket and above, and @extra_count of the bucket below. */
-struct limit {
+struct size_limit {
 	unsigned int size_bucket;
 	size_t extra_count;
 };
 
-static struct limit find_limit(const size_t *counts, size_t kept)
+static struct size_limit find_size_limit(const size_t *counts, size_t kept)
 {
-	struct limit limit = { SUM_SIZES, kept };
+	struct size_limit limit = { SIZE_BUCKETS, kept };
 
 	while (limit.size_bucket && counts[limit.size_bucket - 1] <= limit.extra_count) {
 		limit.size_bucket--;
@@ -36,7 +36,7 @@ static struct limit find_limit(const size_t *counts, size_t kept)
 	return limit;
 }
 
-static bool is_kept(struct limit *limit, uint64_t ticks)
+static bool is_kept(struct size_limit *limit, uint64_t ticks)
 {
 	unsigned int size_bucket = size_bucket_of_sum(ticks);
 
@@ -50,20 +50,20 @@ static bool is_kept(struct limit *limit, uint64_t ticks)
 
 static void choose_light_classes(struct charge_sums *sums)
 {
-	struct charge_class *class;
-	size_t counts[SUM_SIZES] = { 0 };
-	struct limit limit;
+	struct charged_class *class;
+	size_t counts[SIZE_BUCKETS] = { 0 };
+	struct size_limit limit;
 
 	for (class = sums->classes; class; class = class->hh.next)
 		counts[size_bucket_of_sum(class->sum.wait_ticks)]++;
-	limit = find_limit(counts, CHARGE_CLASSES_KEPT);
+	limit = find_size_limit(counts, CHARGE_CLASSES_KEPT);
 	for (class = sums->classes; class; class = class->hh.next)
 		class->is_dropped = !is_kept(&limit, class->sum.wait_ticks);
 }
 
 static void drop_light_classes(struct charge_sums *sums)
 {
-	struct charge_class *class, *next;
+	struct charged_class *class, *next;
 
 	HASH_ITER(hh, sums->classes, class, next) {
 		if (!class->is_dropped)
@@ -83,8 +83,8 @@ static void drop_light_classes(struct charge_sums *sums)
 struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key)
 {
 	/* No file can choose the addresses, so the hash needs no secret. */
-	uint32_t hash = charge_mix((uintptr_t)key->class + key->kind, (uintptr_t)key->first,
-				   (uintptr_t)key->second) >> 32;
+	uint32_t hash = charge_mix((uintptr_t)key->class + key->kind, (uintptr_t)key->first_label,
+				   (uintptr_t)key->second_label) >> 32;
 	struct charge_row **cached = &sums->row_cache[hash >> (32 - CHARGE_CACHE_BITS)];
 	struct charge_row *row = *cached;
 
@@ -121,8 +121,8 @@ static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 	struct charge_row *sum = charge_find_row(sums, &(struct charge_row_key) {
 		.class = &sums->fallback_class,
 		.kind = row->key.kind,
-		.first = others,
-		.second = others,
+		.first_label = others,
+		.second_label = others,
 	});
 
 	if (sum)
@@ -133,12 +133,12 @@ static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 static void drop_light_rows(struct charge_sums *sums)
 {
 	struct charge_row *row, *next;
-	size_t counts[SUM_SIZES] = { 0 };
-	struct limit limit;
+	size_t counts[SIZE_BUCKETS] = { 0 };
+	struct size_limit limit;
 
 	for (row = sums->rows; row; row = row->hh.next)
 		counts[size_bucket_of_sum(row->ticks)]++;
-	limit = find_limit(counts, CHARGE_ROWS_KEPT);
+	limit = find_size_limit(counts, CHARGE_ROWS_KEPT);
 	HASH_ITER(hh, sums->rows, row, next) {
 		if (charge_row_is_of_others(sums, row))
 			continue;
@@ -161,8 +161,8 @@ static void drop_unused_labels(struct charge_sums *sums)
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
 		sums->fixed_labels[i]->is_used = true;
 	for (row = sums->rows; row; row = row->hh.next) {
-		row->key.first->is_used = true;
-		row->key.second->is_used = true;
+		row->key.first_label->is_used = true;
+		row->key.second_label->is_used = true;
 	}
 	label_table_drop_unused(&sums->labels);
 }
@@ -195,5 +195,5 @@ void charge_limit_tables(struct charge_sums *sums)
  */
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row)
 {
-	return row->key.first == sums->fixed_labels[CHARGE_LABEL_OTHERS];
+	return row->key.first_label == sums->fixed_labels[CHARGE_LABEL_OTHERS];
 }

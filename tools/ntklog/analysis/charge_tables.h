@@ -39,7 +39,7 @@ enum charge_fixed_label {
  * struct charge_sum - waits and their parts; session clock, weighted
  * @wait_count: number of waits
  * @wait_ticks: their sum, which is that of @part_ticks
- * @part_ticks: by enum charge_part
+ * @part_ticks: by enum charge_part_kind
  * @longest_wait: the longest wait
  * @longest_wait_begin: when it began
  * @stopped_ticks: of spin locks: free time in pieces longer than a millisecond, while the next
@@ -62,24 +62,25 @@ struct charge_sum {
 };
 
 /**
- * struct charge_class_key - a class of locks
+ * struct charged_class_key - a class of locks
  * @class: address or class key of the locks
- * @is_sleeping: tasks sleep for these locks; a spin lock may be the first member of such a lock
+ * @is_sleeping_lock: tasks sleep for these locks; a spin lock may be the first member of such a
+ *	lock
  */
-struct charge_class_key {
+struct charged_class_key {
 	uint64_t class;
-	uint64_t is_sleeping;
+	uint64_t is_sleeping_lock;
 };
 
 /**
- * struct charge_class - the waits for the locks of a class
+ * struct charged_class - the waits for the locks of a class
  * @key: the class
  * @sum: of the waits
  * @is_dropped: the class is light; valid while classes are dropped
  * @hh: in the table of classes
  */
-struct charge_class {
-	struct charge_class_key key;
+struct charged_class {
+	struct charged_class_key key;
 	struct charge_sum sum;
 	bool is_dropped;
 	UT_hash_handle hh;
@@ -87,12 +88,12 @@ struct charge_class {
 
 /**
  * enum charge_row_kind - meaning of a row of a class
- * @CHARGE_ROW_BLOCKER: @first waited while @second held the lock;
+ * @CHARGE_ROW_BLOCKER: @first_label waited while @second_label held the lock;
  *	a fixed label stands for free and unknown time
- * @CHARGE_ROW_WAITER: @first waited
- * @CHARGE_ROW_HOLDER: @first held the lock while other tasks waited
- * @CHARGE_ROW_BLOCKED: the holder was blocked in @first: a function, or a chain of locks
- * @CHARGE_ROW_PREEMPTED: the function @first of the holder was preempted
+ * @CHARGE_ROW_WAITER: @first_label waited
+ * @CHARGE_ROW_HOLDER: @first_label held the lock while other tasks waited
+ * @CHARGE_ROW_BLOCKED: the holder was blocked in @first_label: a function, or a chain of locks
+ * @CHARGE_ROW_PREEMPTED: the function @first_label of the holder was preempted
  * @CHARGE_ROW_KINDS: number of kinds
  */
 enum charge_row_kind {
@@ -108,9 +109,9 @@ enum charge_row_kind {
  * @class: class of the table, or charge_sums::fallback_class for the sum of rows that were dropped
  */
 struct charge_row_key {
-	struct charge_class *class;
-	struct charge_label *first;
-	struct charge_label *second;
+	struct charged_class *class;
+	struct charge_label *first_label;
+	struct charge_label *second_label;
 	uint64_t kind;
 };
 
@@ -140,62 +141,64 @@ struct charge_row {
 /**
  * struct charge_sums - of a trace; all zero: nothing is charged
  * @ticks_per_ms: session clock
- * @charges: the waits that are being charged; NULL: none are
+ * @charger: the waits that are being charged; NULL: none are
  * @thread: thread that charges, see charge_thread.h; NULL: the caller's
  * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
  *	or NULL
- * @origin_time: set by the caller after charge_sums_open(): begin of @periods, session clock
- * @periods: the time lines @begun_waits and @wait_ticks
- * @begun_waits: number of waits that began, weighted
- * @wait_ticks: time of the waits, weighted, session clock; the time before @origin_time is left out
+ * @origin_time: set by the caller after charge_sums_open(): begin of @timelines, session clock
+ * @timelines: the time lines @begun_wait_timeline and @wait_timeline
+ * @begun_wait_timeline: number of waits that began, weighted
+ * @wait_timeline: time of the waits, weighted, session clock; the time before @origin_time is left
+ *	out
  * @longest_waits: the longest waits, and the longest chain; from charge_sums_open() on
  * @total: of all waits
- * @sleeping_total: of the waits for locks that tasks sleep for
+ * @sleeping_lock_total: of the waits for locks that tasks sleep for
  * @current_class: class of the wait that is being charged
  * @waiter_label: label of the task that has waited
  * @growing_piece: the piece that is growing: the time charged to one hold, or one free or unknown
  *	time
  * @growing_piece.piece: the joined pieces
  * @growing_piece.holder: label of the row
- * @growing_piece.blocked: ticks of @growing_piece.piece in which the holder was blocked without a
- *	known context switch
+ * @growing_piece.blocked_ticks: ticks of @growing_piece.piece in which the holder was blocked
+ *	without a known context switch
  * @classes: table
  * @fallback_class: sums of the locks whose class could not be allocated; its key is zero
  * @rows: table
  * @labels: of waiters, holders, and places in which holders had no CPU
  * @fixed_labels: the labels of enum charge_fixed_label
  * @has_switches: context switches are recorded
- * @has_off_cpu: context switches, or sums of holds, tell when holders that may sleep had no CPU
+ * @has_off_cpu_times: context switches, or sums of holds, tell when holders that may sleep had no
+ *	CPU
  * @has_block_stacks: events tell where holders were blocked
  * @no_memory: something is missing for want of memory
  * @row_cache: rows that were used recently
  */
 struct charge_sums {
 	uint64_t ticks_per_ms;
-	struct charges *charges;
-	struct charge_thread *thread;
+	struct charger *charger;
+	struct charging_thread *thread;
 	struct stack_stats *stacks;
 	uint64_t origin_time;
-	struct timelines periods;
-	struct timeline *begun_waits;
-	struct timeline *wait_ticks;
+	struct timelines timelines;
+	struct timeline *begun_wait_timeline;
+	struct timeline *wait_timeline;
 	struct longest_waits *longest_waits;
 	struct charge_sum total;
-	struct charge_sum sleeping_total;
-	struct charge_class *current_class;
+	struct charge_sum sleeping_lock_total;
+	struct charged_class *current_class;
 	struct charge_label *waiter_label;
 	struct {
-		struct charge_piece piece;
+		struct wait_piece piece;
 		struct charge_label *holder;
-		uint64_t blocked;
+		uint64_t blocked_ticks;
 	} growing_piece;
-	struct charge_class *classes;
-	struct charge_class fallback_class;
+	struct charged_class *classes;
+	struct charged_class fallback_class;
 	struct charge_row *rows;
 	struct label_table labels;
 	struct charge_label *fixed_labels[CHARGE_FIXED_LABELS];
 	bool has_switches;
-	bool has_off_cpu;
+	bool has_off_cpu_times;
 	bool has_block_stacks;
 	bool no_memory;
 	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];

@@ -10,15 +10,15 @@
 #define BATCH_ENTRIES	1024
 #define BATCHES		2
 
-enum entry_kind {
+enum batch_entry_kind {
 	ENTRY_HOLD,
 	ENTRY_SWITCH,
 	ENTRY_END,
 };
 
 /* A hold or a switch, whose frames are copied to @frames and @block_frames. */
-struct entry {
-	enum entry_kind kind;
+struct batch_entry {
+	enum batch_entry_kind kind;
 	union {
 		struct charge_hold hold;
 		struct {
@@ -32,31 +32,32 @@ struct entry {
 };
 
 /**
- * struct charge_thread - the thread, and a ring of batches of entries for it
+ * struct charging_thread - the thread, and a ring of batches of entries for it
  * @thread: the thread
  * @sums: sums that the thread alone changes while it runs
- * @lock: protects @filled and @charged
- * @changed: @filled or @charged has changed
- * @filled: number of batches that the reader has passed to the thread; the reader fills the next
- * @charged: number of batches that the thread has charged
- * @used: number of entries in the batch that the reader is filling
+ * @lock: protects @filled_batches and @charged_batches
+ * @batches_changed: @filled_batches or @charged_batches has changed
+ * @filled_batches: number of batches that the reader has passed to the thread; the reader fills the
+ *	next
+ * @charged_batches: number of batches that the thread has charged
+ * @used_entries: number of entries in the batch that the reader is filling
  * @batches: ring of batches
  */
-struct charge_thread {
+struct charging_thread {
 	pthread_t thread;
 	struct charge_sums *sums;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	uint64_t filled;
-	uint64_t charged;
-	size_t used;
-	struct entry batches[BATCHES][BATCH_ENTRIES];
+	pthread_cond_t batches_changed;
+	uint64_t filled_batches;
+	uint64_t charged_batches;
+	size_t used_entries;
+	struct batch_entry batches[BATCHES][BATCH_ENTRIES];
 };
 
 /* Charge a batch. Returns false at the last entry of all. */
-static bool charge_batch(struct charge_sums *sums, const struct entry *entries)
+static bool charge_batch(struct charge_sums *sums, const struct batch_entry *entries)
 {
-	const struct entry *entry;
+	const struct batch_entry *entry;
 
 	for (entry = entries; entry < entries + BATCH_ENTRIES; entry++) {
 		if (entry->kind == ENTRY_END)
@@ -72,60 +73,60 @@ static bool charge_batch(struct charge_sums *sums, const struct entry *entries)
 
 static void *charge_batches(void *argument)
 {
-	struct charge_thread *thread = argument;
+	struct charging_thread *thread = argument;
 
 	for (;;) {
 		pthread_mutex_lock(&thread->lock);
-		while (thread->filled == thread->charged)
-			pthread_cond_wait(&thread->changed, &thread->lock);
+		while (thread->filled_batches == thread->charged_batches)
+			pthread_cond_wait(&thread->batches_changed, &thread->lock);
 		pthread_mutex_unlock(&thread->lock);
-		if (!charge_batch(thread->sums, thread->batches[thread->charged % BATCHES]))
+		if (!charge_batch(thread->sums, thread->batches[thread->charged_batches % BATCHES]))
 			return NULL;
 		pthread_mutex_lock(&thread->lock);
-		thread->charged++;
-		pthread_cond_signal(&thread->changed);
+		thread->charged_batches++;
+		pthread_cond_signal(&thread->batches_changed);
 		pthread_mutex_unlock(&thread->lock);
 	}
 }
 
 /* Pass the batch to the thread, and wait until another one may be filled. */
-static void pass_batch(struct charge_thread *thread)
+static void pass_batch(struct charging_thread *thread)
 {
 	pthread_mutex_lock(&thread->lock);
-	thread->filled++;
-	pthread_cond_signal(&thread->changed);
-	while (thread->filled - thread->charged == BATCHES)
-		pthread_cond_wait(&thread->changed, &thread->lock);
+	thread->filled_batches++;
+	pthread_cond_signal(&thread->batches_changed);
+	while (thread->filled_batches - thread->charged_batches == BATCHES)
+		pthread_cond_wait(&thread->batches_changed, &thread->lock);
 	pthread_mutex_unlock(&thread->lock);
-	thread->used = 0;
+	thread->used_entries = 0;
 }
 
-static struct entry *add_entry(struct charge_thread *thread, enum entry_kind kind)
+static struct batch_entry *add_entry(struct charging_thread *thread, enum batch_entry_kind kind)
 {
-	struct entry *entry;
+	struct batch_entry *entry;
 
-	if (thread->used == BATCH_ENTRIES)
+	if (thread->used_entries == BATCH_ENTRIES)
 		pass_batch(thread);
-	entry = &thread->batches[thread->filled % BATCHES][thread->used++];
+	entry = &thread->batches[thread->filled_batches % BATCHES][thread->used_entries++];
 	entry->kind = kind;
 	return entry;
 }
 
 /**
- * charge_thread_start() - charge in a thread from now on
- * @sums: open; the caller leaves them alone until charge_thread_join()
+ * charging_thread_start() - charge in a thread from now on
+ * @sums: open; the caller leaves them alone until charging_thread_join()
  *
  * Without memory for a thread the caller's own thread charges.
  */
-void charge_thread_start(struct charge_sums *sums)
+void charging_thread_start(struct charge_sums *sums)
 {
-	struct charge_thread *thread = calloc(1, sizeof(*thread));
+	struct charging_thread *thread = calloc(1, sizeof(*thread));
 
 	if (!thread)
 		return;
 	thread->sums = sums;
 	pthread_mutex_init(&thread->lock, NULL);
-	pthread_cond_init(&thread->changed, NULL);
+	pthread_cond_init(&thread->batches_changed, NULL);
 	if (!pthread_create(&thread->thread, NULL, charge_batches, thread))
 		sums->thread = thread;
 	else
@@ -133,13 +134,13 @@ void charge_thread_start(struct charge_sums *sums)
 }
 
 /**
- * charge_thread_add_hold() - add the record of a hold
+ * charging_thread_add_hold() - add the record of a hold
  * @sums: open
- * @hold: as for charges_add_hold()
+ * @hold: as for charger_add_hold()
  */
-void charge_thread_add_hold(struct charge_sums *sums, const struct charge_hold *hold)
+void charging_thread_add_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	struct entry *entry;
+	struct batch_entry *entry;
 
 	if (!sums->thread) {
 		charge_sums_add_hold(sums, hold);
@@ -155,16 +156,16 @@ void charge_thread_add_hold(struct charge_sums *sums, const struct charge_hold *
 }
 
 /**
- * charge_thread_add_switch() - add a context switch
+ * charging_thread_add_switch() - add a context switch
  * @sums: open
- * @absence: of the task that loses the CPU, as for charges_switch_out()
+ * @absence: of the task that loses the CPU, as for charger_switch_out()
  * @new_thread_id: the task that gets the CPU
  * @ready_for: how long the new task was ready, session clock; 0: not known
  */
-void charge_thread_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
-			      uint32_t new_thread_id, uint64_t ready_for)
+void charging_thread_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
+				uint32_t new_thread_id, uint64_t ready_for)
 {
-	struct entry *entry;
+	struct batch_entry *entry;
 
 	if (!sums->thread) {
 		charge_sums_add_switch(sums, absence, new_thread_id, ready_for);
@@ -180,12 +181,12 @@ void charge_thread_add_switch(struct charge_sums *sums, const struct charge_abse
 }
 
 /**
- * charge_thread_join() - wait until all that was added is charged, and end the thread
+ * charging_thread_join() - wait until all that was added is charged, and end the thread
  * @sums: sums, with a thread or not
  */
-void charge_thread_join(struct charge_sums *sums)
+void charging_thread_join(struct charge_sums *sums)
 {
-	struct charge_thread *thread = sums->thread;
+	struct charging_thread *thread = sums->thread;
 
 	if (!thread)
 		return;
@@ -193,7 +194,7 @@ void charge_thread_join(struct charge_sums *sums)
 	pass_batch(thread);
 	pthread_join(thread->thread, NULL);
 	pthread_mutex_destroy(&thread->lock);
-	pthread_cond_destroy(&thread->changed);
+	pthread_cond_destroy(&thread->batches_changed);
 	free(thread);
 	sums->thread = NULL;
 }

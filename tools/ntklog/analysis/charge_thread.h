@@ -10,10 +10,10 @@
 
 #include "charge_sums.h"
 
-void charge_thread_start(struct charge_sums *sums);
-void charge_thread_add_hold(struct charge_sums *sums, const struct charge_hold *hold);
-void charge_thread_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
-			      uint32_t new_thread_id, uint64_t ready_for);
-void charge_thread_join(struct charge_sums *sums);
+void charging_thread_start(struct charge_sums *sums);
+void charging_thread_add_hold(struct charge_sums *sums, const struct charge_hold *hold);
+void charging_thread_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
+				uint32_t new_thread_id, uint64_t ready_for);
+void charging_thread_join(struct charge_sums *sums);
 
 #endif /* _NTKLOG_CHARGE_THREAD_H */

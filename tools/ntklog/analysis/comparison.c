@@ -18,9 +18,9 @@
 
 static const struct {
 	const char *name;
-	enum subject subject;
+	enum subject_kind subject;
 	enum operand_kind kind;
-	uint64_t most;
+	uint64_t max_value;
 } subjects[] = {
 	{ "Event", SUBJECT_EVENT, OPERAND_EVENT, 0 },
 	{ "Cpu", SUBJECT_CPU, OPERAND_NUMBER, UINT16_MAX },
@@ -63,7 +63,7 @@ static int refuse(char *error, size_t size, size_t at, const char *format, ...)
 	return -1;
 }
 
-static enum operand_kind field_operand(const struct event_field *field)
+static enum operand_kind find_operand_kind(const struct event_field *field)
 {
 	if (field->is_cycles)
 		return OPERAND_CYCLES;
@@ -80,9 +80,9 @@ static enum operand_kind field_operand(const struct event_field *field)
 	return OPERAND_NUMBER;
 }
 
-static uint64_t field_limit(const struct event_field *field)
+static uint64_t max_value_of_field(const struct event_field *field)
 {
-	unsigned int bytes = field->where[1].size;
+	unsigned int bytes = field->places[1].size;
 	uint64_t all = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
 
 	if (field->mask)
@@ -108,7 +108,7 @@ static const struct event_field *field_at(const struct event_type *type, size_t 
  * Find the fields called @name in all types of events. For FIELDSymbol the symbol of the value is
  * compared, and for FOOThreadName the name of the thread.
  */
-static bool find_fields(struct compared *compared, const char *name)
+static bool find_fields(struct comparison *comparison, const char *name)
 {
 	size_t length = strlen(name), i, j;
 	bool found = false, is_symbol;
@@ -121,13 +121,13 @@ static bool find_fields(struct compared *compared, const char *name)
 			if (!field)
 				continue;
 			own_length = strlen(field->name);
-			if (field->is_thread && length == own_length + 2 &&
+			if (field->is_thread_id && length == own_length + 2 &&
 			    !strncasecmp(name, field->name, own_length - 2) &&
 			    !strcasecmp(name + own_length - 2, "Name")) {
-				compared->fields[i] = field;
-				compared->subject = SUBJECT_FIELD;
-				compared->kind = OPERAND_THREAD;
-				compared->most = UINT32_MAX;
+				comparison->fields[i] = field;
+				comparison->subject = SUBJECT_FIELD;
+				comparison->kind = OPERAND_THREAD;
+				comparison->max_value = UINT32_MAX;
 				found = true;
 			}
 			if (field->duration_name && !strcasecmp(name, field->duration_name))
@@ -138,12 +138,12 @@ static bool find_fields(struct compared *compared, const char *name)
 				 !strcasecmp(name + own_length, "Symbol");
 			if (length != own_length && !is_symbol)
 				continue;
-			compared->fields[i] = field;
-			compared->is_thread = !strcmp(field->name, "ThreadId");
-			compared->subject = is_symbol ? SUBJECT_FIELD_SYMBOL : SUBJECT_FIELD;
-			compared->kind = is_symbol ? OPERAND_ADDRESS : field_operand(field);
-			if (!found || field_limit(field) > compared->most)
-				compared->most = field_limit(field);
+			comparison->fields[i] = field;
+			comparison->is_thread_id = !strcmp(field->name, "ThreadId");
+			comparison->subject = is_symbol ? SUBJECT_FIELD_SYMBOL : SUBJECT_FIELD;
+			comparison->kind = is_symbol ? OPERAND_ADDRESS : find_operand_kind(field);
+			if (!found || max_value_of_field(field) > comparison->max_value)
+				comparison->max_value = max_value_of_field(field);
 			found = true;
 		}
 	return found;
@@ -151,7 +151,7 @@ static bool find_fields(struct compared *compared, const char *name)
 
 /**
  * comparison_find_subject() - find the subject of a comparison by its name
- * @compared: gets the subject, its kind, greatest value and fields
+ * @comparison: gets the subject, its kind, greatest value and fields
  * @name: name of a field, or a common name such as "hold", in any case
  * @at: position of the name in the filter, counted from 1
  * @error: set to a message on failure
@@ -159,25 +159,25 @@ static bool find_fields(struct compared *compared, const char *name)
  *
  * Return: 0, or -1 if there is no such subject.
  */
-int comparison_find_subject(struct compared *compared, const char *name, size_t at, char *error,
+int comparison_find_subject(struct comparison *comparison, const char *name, size_t at, char *error,
 			    size_t size)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(subjects); i++)
 		if (!strcasecmp(name, subjects[i].name)) {
-			compared->subject = subjects[i].subject;
-			compared->kind = subjects[i].kind;
-			compared->most = subjects[i].most;
+			comparison->subject = subjects[i].subject;
+			comparison->kind = subjects[i].kind;
+			comparison->max_value = subjects[i].max_value;
 			return 0;
 		}
-	if (parse_counter_name(name, &compared->counter)) {
-		compared->subject = SUBJECT_PMC;
-		compared->kind = OPERAND_NUMBER;
-		compared->most = UINT64_MAX;
+	if (parse_counter_name(name, &comparison->counter_number)) {
+		comparison->subject = SUBJECT_PMC;
+		comparison->kind = OPERAND_NUMBER;
+		comparison->max_value = UINT64_MAX;
 		return 0;
 	}
-	if (find_fields(compared, name))
+	if (find_fields(comparison, name))
 		return 0;
 	return refuse(error, size, at, "no event has a field %.40s", name);
 }
@@ -254,47 +254,47 @@ static int parse_number(const char *text, bool is_signed, uint64_t *number)
 }
 
 /* Split "SYMBOL[+0xOFFSET][ [MODULE]]", the form in which symbols are printed, into its parts. */
-static int split_symbol(struct compared *compared, char *error, size_t size)
+static int split_symbol(struct comparison *comparison, char *error, size_t size)
 {
-	char *module = strchr(compared->text, ' ');
+	char *module = strchr(comparison->text, ' ');
 	char *offset;
 
 	if (module) {
 		*module = '\0';
-		compared->module = strdup(module + 1);
-		if (!compared->module)
-			return refuse(error, size, compared->at, "no memory");
+		comparison->module = strdup(module + 1);
+		if (!comparison->module)
+			return refuse(error, size, comparison->text_offset, "no memory");
 	}
-	offset = strchr(compared->text, '+');
+	offset = strchr(comparison->text, '+');
 	if (!offset)
 		return 0;
-	if (parse_number(offset + 1, false, &compared->number))
-		return refuse(error, size, compared->at + (offset - compared->text) + 1,
-			      "\"%s\" is no offset, such as 0x10", offset + 1);
+	if (parse_number(offset + 1, false, &comparison->number))
+		return refuse(error, size, comparison->text_offset + (offset - comparison->text) +
+			      1, "\"%s\" is no offset, such as 0x10", offset + 1);
 	*offset = '\0';
-	compared->has_offset = true;
+	comparison->has_offset = true;
 	return 0;
 }
 
-static int resolve_name_of_value(struct compared *compared, char *error, size_t size)
+static int resolve_name_of_value(struct comparison *comparison, char *error, size_t size)
 {
 	const struct event_field *field = NULL;
 	size_t i, used;
 
 	for (i = 0; i < EVENT_TYPES && !field; i++)
-		field = compared->fields[i];
+		field = comparison->fields[i];
 	for (i = 0; i < field->symbol_count; i++)
-		if (!strcasecmp(compared->text, field->symbols[i].name)) {
-			compared->number = field->symbols[i].value;
-			compared->is_number = true;
+		if (!strcasecmp(comparison->text, field->symbols[i].name)) {
+			comparison->number = field->symbols[i].value;
+			comparison->is_number = true;
 			return 0;
 		}
 	used = snprintf(error, size, "%s cannot be \"%.40s\": it is a number or", field->name,
-			compared->text);
+			comparison->text);
 	for (i = 0; i < field->symbol_count && used < size; i++)
 		used += snprintf(error + used, size - used, " %s", field->symbols[i].name);
 	if (used < size)
-		snprintf(error + used, size - used, " (character %zu)", compared->at);
+		snprintf(error + used, size - used, " (character %zu)", comparison->text_offset);
 	return -1;
 }
 
@@ -306,141 +306,142 @@ static bool is_text(enum operand_kind kind)
 
 /**
  * comparison_resolve_value() - parse the value by the kind of the subject
- * @compared: comparison with a subject, an operator and a text
+ * @comparison: comparison with a subject, an operator and a text
  * @field: name of the subject as the user wrote it, for messages
  * @error: set to a message on failure
  * @size: bytes of @error
  *
  * Return: 0, or -1 if the subject cannot have the value.
  */
-int comparison_resolve_value(struct compared *compared, const char *field, char *error,
+int comparison_resolve_value(struct comparison *comparison, const char *field, char *error,
 			     size_t size)
 {
-	bool has_order = compared->comparison != IS_EQUAL &&
-		       compared->comparison != IS_NOT_EQUAL;
+	bool has_order = comparison->operator != IS_EQUAL &&
+		       comparison->operator != IS_NOT_EQUAL;
 	int number;
 
-	if (compared->comparison == CONTAINS) {
-		if (is_text(compared->kind))
+	if (comparison->operator == CONTAINS) {
+		if (is_text(comparison->kind))
 			return 0;
-		return refuse(error, size, compared->at, "%s is not text: ~ compares only text",
-			      field);
+		return refuse(error, size, comparison->text_offset,
+			      "%s is not text: ~ compares only text", field);
 	}
-	switch (compared->kind) {
+	switch (comparison->kind) {
 	case OPERAND_EVENT:
 		if (has_order)
-			return refuse(error, size, compared->at,
+			return refuse(error, size, comparison->text_offset,
 				      "%s has no order: use ==, != or ~", field);
-		if (!event_name_exists(compared->text))
-			return refuse(error, size, compared->at,
-				      "no event is called \"%.40s\"", compared->text);
+		if (!event_name_exists(comparison->text))
+			return refuse(error, size, comparison->text_offset,
+				      "no event is called \"%.40s\"", comparison->text);
 		return 0;
 	case OPERAND_TEXT:
-		if (has_order && (compared->subject == SUBJECT_CLASS ||
-				  compared->subject == SUBJECT_CGROUP))
-			return refuse(error, size, compared->at,
+		if (has_order && (comparison->subject == SUBJECT_CLASS ||
+				  comparison->subject == SUBJECT_CGROUP))
+			return refuse(error, size, comparison->text_offset,
 				      "names have no order: use ==, != or ~");
 		return 0;
 	case OPERAND_DURATION:
 	case OPERAND_SECONDS:
-		compared->is_time = true;
-		if (parse_time(compared->text, compared->kind == OPERAND_SECONDS ? 1e9 : 0,
-			       &compared->ns))
+		comparison->is_time = true;
+		if (parse_time(comparison->text, comparison->kind == OPERAND_SECONDS ? 1e9 : 0,
+			       &comparison->ns))
 			return 0;
-		return refuse(error, size, compared->at,
+		return refuse(error, size, comparison->text_offset,
 			      "\"%.40s\" is not a time: %s needs a number with ns, us, ms or s behind it",
-			      compared->text, field);
+			      comparison->text, field);
 	case OPERAND_CYCLES:
-		if (parse_time(compared->text, 0, &compared->ns)) {
-			compared->is_time = true;
+		if (parse_time(comparison->text, 0, &comparison->ns)) {
+			comparison->is_time = true;
 			return 0;
 		}
 		break;
 	default:
 		break;
 	}
-	number = parse_number(compared->text, compared->kind == OPERAND_SIGNED,
-			      &compared->number);
-	compared->is_number = !number;
+	number = parse_number(comparison->text, comparison->kind == OPERAND_SIGNED,
+			      &comparison->number);
+	comparison->is_number = !number;
 	if (number > 0 ||
-	    (!number && (compared->kind == OPERAND_SIGNED ?
-			 (int64_t)compared->number > (int64_t)compared->most ||
-			 (int64_t)compared->number < -(int64_t)compared->most - 1 :
-			 compared->number > compared->most)))
-		return refuse(error, size, compared->at, "%s cannot be %.40s", field,
-			      compared->text);
+	    (!number && (comparison->kind == OPERAND_SIGNED ?
+			 (int64_t)comparison->number > (int64_t)comparison->max_value ||
+			 (int64_t)comparison->number < -(int64_t)comparison->max_value - 1 :
+			 comparison->number > comparison->max_value)))
+		return refuse(error, size, comparison->text_offset, "%s cannot be %.40s", field,
+			      comparison->text);
 	if (!number)
 		return 0;
-	if (compared->kind == OPERAND_SYMBOL) {
+	if (comparison->kind == OPERAND_SYMBOL) {
 		if (has_order)
-			return refuse(error, size, compared->at,
+			return refuse(error, size, comparison->text_offset,
 				      "names have no order: use ==, != or ~");
-		return resolve_name_of_value(compared, error, size);
+		return resolve_name_of_value(comparison, error, size);
 	}
-	if (compared->kind == OPERAND_ADDRESS || compared->kind == OPERAND_THREAD) {
+	if (comparison->kind == OPERAND_ADDRESS || comparison->kind == OPERAND_THREAD) {
 		if (has_order)
-			return refuse(error, size, compared->at,
+			return refuse(error, size, comparison->text_offset,
 				      "names have no order: use ==, != or ~");
-		return compared->kind == OPERAND_ADDRESS ?
-			split_symbol(compared, error, size) : 0;
+		return comparison->kind == OPERAND_ADDRESS ?
+			split_symbol(comparison, error, size) : 0;
 	}
-	return refuse(error, size, compared->at, "\"%.40s\" is not a number: %s needs %s",
-		      compared->text, field, compared->kind == OPERAND_CYCLES ?
+	return refuse(error, size, comparison->text_offset,
+		      "\"%.40s\" is not a number: %s needs %s", comparison->text, field,
+		      comparison->kind == OPERAND_CYCLES ?
 		      "cycles, or a time with ns, us, ms or s" : "a whole number");
 }
 
 /**
  * comparison_check_names() - check that the names in a comparison exist
- * @compared: comparison whose value has been resolved
+ * @comparison: comparison whose value has been resolved
  * @names: names of the file, or NULL
  * @error: set to a message on failure
  * @size: bytes of @error
  *
  * Return: 0, or -1 if a name does not exist.
  */
-int comparison_check_names(const struct compared *compared, const struct names *names,
+int comparison_check_names(const struct comparison *comparison, const struct names *names,
 			   char *error, size_t size)
 {
-	if (compared->subject == SUBJECT_PROCESS && !names_have_process(names, NULL))
-		return refuse(error, size, compared->at,
+	if (comparison->subject == SUBJECT_PROCESS && !names_have_process(names, NULL))
+		return refuse(error, size, comparison->text_offset,
 			      "no process is known: record without --no-names");
-	if (compared->is_number || compared->comparison == CONTAINS)
+	if (comparison->is_number || comparison->operator == CONTAINS)
 		return 0;
-	if (compared->kind == OPERAND_ADDRESS && !names_have_symbol(names, compared->text))
-		return refuse(error, size, compared->at, "no symbol is called \"%.40s\"",
-			      compared->text);
-	if (compared->subject == SUBJECT_CLASS &&
-	    !names_have_class(names, compared->text))
-		return refuse(error, size, compared->at,
+	if (comparison->kind == OPERAND_ADDRESS && !names_have_symbol(names, comparison->text))
+		return refuse(error, size, comparison->text_offset, "no symbol is called \"%.40s\"",
+			      comparison->text);
+	if (comparison->subject == SUBJECT_CLASS &&
+	    !names_have_class(names, comparison->text))
+		return refuse(error, size, comparison->text_offset,
 			      "no class is called \"%.40s\": class ~ takes a part of a name, lock == the name of a variable",
-			      compared->text);
-	if (compared->subject == SUBJECT_CGROUP && !names_have_cgroup(names, compared->text))
-		return refuse(error, size, compared->at, "no cgroup is called \"%.40s\"",
-			      compared->text);
-	if (compared->subject == SUBJECT_PROCESS)
-		return names_have_process(names, compared->text) ? 0 :
-			refuse(error, size, compared->at, "no process is called \"%.40s\"",
-			       compared->text);
-	if (compared->kind == OPERAND_THREAD && !names_have_thread(names, compared->text))
-		return refuse(error, size, compared->at, "no thread is called \"%.40s\"",
-			      compared->text);
+			      comparison->text);
+	if (comparison->subject == SUBJECT_CGROUP && !names_have_cgroup(names, comparison->text))
+		return refuse(error, size, comparison->text_offset, "no cgroup is called \"%.40s\"",
+			      comparison->text);
+	if (comparison->subject == SUBJECT_PROCESS)
+		return names_have_process(names, comparison->text) ? 0 :
+			refuse(error, size, comparison->text_offset,
+			       "no process is called \"%.40s\"", comparison->text);
+	if (comparison->kind == OPERAND_THREAD && !names_have_thread(names, comparison->text))
+		return refuse(error, size, comparison->text_offset, "no thread is called \"%.40s\"",
+			      comparison->text);
 	return 0;
 }
 
-static bool type_can_match(const struct compared *compared, const struct event_type *type)
+static bool type_can_match(const struct comparison *comparison, const struct event_type *type)
 {
 	bool is_spinlock = type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK;
 	bool is_resource = type->hook_id == PERFINFO_LOG_TYPE_RESOURCE;
 
-	switch (compared->subject) {
+	switch (comparison->subject) {
 	case SUBJECT_FIELD:
 	case SUBJECT_FIELD_SYMBOL:
-		return compared->fields[type - event_types];
+		return comparison->fields[type - event_types];
 	case SUBJECT_EVENT:
-		return compared->comparison != IS_EQUAL ||
-		       !strcasecmp(compared->text, type->name);
+		return comparison->operator != IS_EQUAL ||
+		       !strcasecmp(comparison->text, type->name);
 	case SUBJECT_HOOK_ID:
-		return compared->comparison != IS_EQUAL || compared->number == type->hook_id;
+		return comparison->operator != IS_EQUAL || comparison->number == type->hook_id;
 	case SUBJECT_PROVIDER:
 	case SUBJECT_ID:
 	case SUBJECT_OPCODE:
@@ -465,12 +466,12 @@ static bool type_can_match(const struct compared *compared, const struct event_t
 	}
 }
 
-static bool unknown_type_can_match(const struct compared *compared)
+static bool unknown_type_can_match(const struct comparison *comparison)
 {
-	switch (compared->subject) {
+	switch (comparison->subject) {
 	case SUBJECT_FIELD:
 		/* The header of an event may have a ThreadId, whatever its data is. */
-		return compared->is_thread;
+		return comparison->is_thread_id;
 	case SUBJECT_FIELD_SYMBOL:
 	case SUBJECT_HOLD:
 	case SUBJECT_WAIT:
@@ -484,28 +485,28 @@ static bool unknown_type_can_match(const struct compared *compared)
 }
 
 /**
- * comparison_types() - find the types of events that a comparison can be true of
- * @compared: comparison whose value has been resolved
+ * comparison_find_types() - find the types of events that a comparison can be true of
+ * @comparison: comparison whose value has been resolved
  *
  * Return: the types, as bits: bit i for event_types[i], and COMPARISON_UNKNOWN_TYPES.
  */
-uint32_t comparison_types(const struct compared *compared)
+uint32_t comparison_find_types(const struct comparison *comparison)
 {
-	uint32_t types = unknown_type_can_match(compared) ? COMPARISON_UNKNOWN_TYPES : 0;
+	uint32_t types = unknown_type_can_match(comparison) ? COMPARISON_UNKNOWN_TYPES : 0;
 	size_t i;
 
 	for (i = 0; i < EVENT_TYPES; i++)
-		if (type_can_match(compared, &event_types[i]))
+		if (type_can_match(comparison, &event_types[i]))
 			types |= UINT32_C(1) << i;
 	return types;
 }
 
 /**
  * comparison_clear() - free the members of a comparison
- * @compared: comparison
+ * @comparison: comparison
  */
-void comparison_clear(struct compared *compared)
+void comparison_clear(struct comparison *comparison)
 {
-	free(compared->text);
-	free(compared->module);
+	free(comparison->text);
+	free(comparison->module);
 }

@@ -11,7 +11,7 @@
 #include "event_type.h"
 #include "names.h"
 
-enum comparison {
+enum comparison_operator {
 	IS_EQUAL,
 	IS_NOT_EQUAL,
 	IS_LESS_OR_EQUAL,
@@ -21,7 +21,7 @@ enum comparison {
 	CONTAINS,
 };
 
-enum subject {
+enum subject_kind {
 	SUBJECT_FIELD,
 	SUBJECT_FIELD_SYMBOL,
 	SUBJECT_EVENT,
@@ -70,8 +70,8 @@ enum operand_kind {
 /*
  * @fields: fields of SUBJECT_FIELD and SUBJECT_FIELD_SYMBOL by type of event; NULL for a type that
  *	has no such field
- * @is_thread: the field is ThreadId, which the header of an event of unknown type may have too
- * @most: greatest value that the subject can have, if the value is a number
+ * @is_thread_id: the field is ThreadId, which the header of an event of unknown type may have too
+ * @max_value: greatest value that the subject can have, if the value is a number
  * @text: value as the user wrote it; of a symbol the part without offset and module
  * @is_number: the value is @number, not @text
  * @number: the value, of OPERAND_SIGNED an int64_t; or the offset of a symbol
@@ -79,16 +79,16 @@ enum operand_kind {
  * @has_offset: the value is a symbol with the offset @number
  * @module: module of a symbol as "[MODULE]", or NULL
  */
-struct compared {
-	enum subject subject;
+struct comparison {
+	enum subject_kind subject;
 	enum operand_kind kind;
-	enum comparison comparison;
+	enum comparison_operator operator;
 	const struct event_field *fields[EVENT_TYPES];
-	bool is_thread;
-	unsigned int counter;
-	uint64_t most;
+	bool is_thread_id;
+	unsigned int counter_number;
+	uint64_t max_value;
 	char *text;
-	size_t at;
+	size_t text_offset;
 	bool is_number;
 	uint64_t number;
 	bool is_time;
@@ -97,17 +97,17 @@ struct compared {
 	char *module;
 };
 
-int comparison_find_subject(struct compared *compared, const char *name, size_t at, char *error,
+int comparison_find_subject(struct comparison *comparison, const char *name, size_t at, char *error,
 			    size_t size);
-int comparison_resolve_value(struct compared *compared, const char *field, char *error,
+int comparison_resolve_value(struct comparison *comparison, const char *field, char *error,
 			     size_t size);
-int comparison_check_names(const struct compared *compared, const struct names *names,
+int comparison_check_names(const struct comparison *comparison, const struct names *names,
 			   char *error, size_t size);
-uint32_t comparison_types(const struct compared *compared);
-bool comparison_is_true(const struct compared *compared, const struct etl_file *file,
+uint32_t comparison_find_types(const struct comparison *comparison);
+bool comparison_is_true(const struct comparison *comparison, const struct etl_file *file,
 			const struct etl_event *event, const struct event_type *type,
 			const struct names *names);
 bool parse_seconds(const char *text, double *seconds);
-void comparison_clear(struct compared *compared);
+void comparison_clear(struct comparison *comparison);
 
 #endif /* _NTKLOG_COMPARISON_H */

@@ -37,11 +37,11 @@ void coverage_add_event(struct coverage *coverage, const struct etl_event *event
 }
 
 /**
- * coverage_add_observed() - note that the observation of a group begins or ends
+ * coverage_add_change() - note that the observation of a group begins or ends
  * @coverage: coverage to change
  * @event: PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, whose size has been checked
  */
-void coverage_add_observed(struct coverage *coverage, const struct etl_event *event)
+void coverage_add_change(struct coverage *coverage, const struct etl_event *event)
 {
 	struct coverage_change *more = grow_by_one(coverage->changes, coverage->change_count,
 						   sizeof(*more));
@@ -61,13 +61,13 @@ void coverage_add_observed(struct coverage *coverage, const struct etl_event *ev
 }
 
 /**
- * coverage_follow() - follow which groups are observed while the events are read
+ * coverage_update_state() - follow which groups are observed while the events are read
  * @coverage: coverage to change
- * @event: as for coverage_add_observed(), in the order of time
+ * @event: as for coverage_add_change(), in the order of time
  */
-void coverage_follow(struct coverage *coverage, const struct etl_event *event)
+void coverage_update_state(struct coverage *coverage, const struct etl_event *event)
 {
-	struct coverage_now *now = &coverage->now;
+	struct coverage_state *state = &coverage->state;
 	struct ntklog_observed observed;
 	uint32_t bits;
 	size_t word;
@@ -75,12 +75,12 @@ void coverage_follow(struct coverage *coverage, const struct etl_event *event)
 	memcpy(&observed, event->data, sizeof(observed));
 	word = PERF_MASK_INDEX(observed.group);
 	bits = PERF_MASK_BITS(observed.group);
-	now->changed[word] |= bits;
+	state->known_groups[word] |= bits;
 	if (observed.observed)
-		now->observed[word] |= bits;
+		state->observed_groups[word] |= bits;
 	else
-		now->observed[word] &= ~bits;
-	now->last_change = event->time_stamp;
+		state->observed_groups[word] &= ~bits;
+	state->last_change_time = event->time_stamp;
 }
 
 static int compare_changes(const void *a, const void *b)
@@ -116,13 +116,13 @@ uint64_t coverage_begin_time(const struct coverage *coverage, size_t cpu)
 {
 	uint64_t begin = coverage->begin_time;
 
-	if (coverage->is_uneven && cpu < coverage->cpu_count &&
+	if (coverage->cpu_begins_differ && cpu < coverage->cpu_count &&
 	    !coverage->cpus[cpu].has_all_buffers && coverage->cpus[cpu].first_time > begin)
 		begin = coverage->cpus[cpu].first_time;
 	return begin < coverage->end_time ? begin : coverage->end_time;
 }
 
-static bool is_of_groups(const struct coverage_change *change, uint32_t groups)
+static bool change_is_of_groups(const struct coverage_change *change, uint32_t groups)
 {
 	return PERF_MASK_INDEX(change->group) == PERF_MASK_INDEX(groups) &&
 	       PERF_MASK_BITS(change->group) & PERF_MASK_BITS(groups);
@@ -140,7 +140,7 @@ bool coverage_knows_group(const struct coverage *coverage, uint32_t groups)
 	size_t i;
 
 	for (i = 0; i < coverage->change_count; i++)
-		if (is_of_groups(&coverage->changes[i], groups))
+		if (change_is_of_groups(&coverage->changes[i], groups))
 			return true;
 	return false;
 }
@@ -149,7 +149,7 @@ bool coverage_knows_group(const struct coverage *coverage, uint32_t groups)
  * Return the bits of the groups that were observed before their first event: that event says that
  * the observation ends.
  */
-static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups)
+static uint32_t find_groups_at_begin(const struct coverage *coverage, uint32_t groups)
 {
 	uint32_t observed = 0, changed_before = 0;
 	size_t i;
@@ -157,7 +157,8 @@ static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups
 	for (i = 0; i < coverage->change_count; i++) {
 		const struct coverage_change *change = &coverage->changes[i];
 
-		if (!is_of_groups(change, groups) || changed_before & PERF_MASK_BITS(change->group))
+		if (!change_is_of_groups(change, groups) ||
+		    changed_before & PERF_MASK_BITS(change->group))
 			continue;
 		changed_before |= PERF_MASK_BITS(change->group);
 		if (!change->is_observed)
@@ -167,21 +168,21 @@ static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups
 }
 
 /**
- * coverage_begins_observed() - test whether groups were observed before their first event
+ * coverage_is_observed_at_begin() - test whether groups were observed before their first event
  * @coverage: finished coverage
  * @groups: event groups of one word of the group mask
  *
  * Return: true if one of them was, or if the trace does not say when they were observed.
  */
-bool coverage_begins_observed(const struct coverage *coverage, uint32_t groups)
+bool coverage_is_observed_at_begin(const struct coverage *coverage, uint32_t groups)
 {
-	return !coverage_knows_group(coverage, groups) || groups_at_begin(coverage, groups);
+	return !coverage_knows_group(coverage, groups) || find_groups_at_begin(coverage, groups);
 }
 
-static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t begin,
-			       uint64_t end)
+static uint64_t compute_observed_ticks(const struct coverage *coverage, uint32_t groups,
+				       uint64_t begin, uint64_t end)
 {
-	uint32_t observed = groups_at_begin(coverage, groups);
+	uint32_t observed = find_groups_at_begin(coverage, groups);
 	uint64_t ticks = 0, since = begin;
 	size_t i;
 
@@ -190,7 +191,7 @@ static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups,
 		uint64_t time = change->time < begin ? begin :
 				change->time > end ? end : change->time;
 
-		if (!is_of_groups(change, groups))
+		if (!change_is_of_groups(change, groups))
 			continue;
 		if (observed)
 			ticks += time - since;
@@ -218,9 +219,9 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
 	size_t i;
 
 	if (cpu == COVERAGE_LONGEST_CPU) {
-		begin = coverage->is_uneven && coverage->cpu_count ? coverage->end_time :
+		begin = coverage->cpu_begins_differ && coverage->cpu_count ? coverage->end_time :
 								     coverage->begin_time;
-		for (i = 0; coverage->is_uneven && i < coverage->cpu_count; i++) {
+		for (i = 0; coverage->cpu_begins_differ && i < coverage->cpu_count; i++) {
 			cpu_begin = coverage_begin_time(coverage, i);
 			if (coverage->cpus[i].event_count && cpu_begin < begin)
 				begin = cpu_begin;
@@ -230,7 +231,7 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
 	}
 	if (groups == COVERAGE_ANY_GROUP || !coverage_knows_group(coverage, groups))
 		return coverage->end_time - begin;
-	return observed_ticks(coverage, groups, begin, coverage->end_time);
+	return compute_observed_ticks(coverage, groups, begin, coverage->end_time);
 }
 
 /**
@@ -243,13 +244,13 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
  */
 void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file)
 {
-	const struct etl_reader *reader = etl_const_reader(file);
+	const struct etl_reader *reader = etl_const_reader_of(file);
 	size_t *buffers = calloc(coverage->cpu_count + 1, sizeof(*buffers));
 	size_t most = 0, i;
 
-	coverage->is_uneven = reader->file.overwritten;
+	coverage->cpu_begins_differ = reader->file.overwritten;
 	for (i = 1; buffers && i < reader->file.buffers; i++) {
-		size_t cpu = reader->places[i].processor;
+		size_t cpu = reader->index_entries[i].processor;
 
 		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
 			most = buffers[cpu];

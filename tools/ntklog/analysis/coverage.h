@@ -35,59 +35,59 @@ struct coverage_change {
 
 /*
  * The groups of which events have told so far, as bits of the group mask.
- * @changed: groups with an event
- * @observed: of these, the groups that are observed now
- * @last_change: time of the last of these events
+ * @known_groups: groups with an event
+ * @observed_groups: of these, the groups that are observed now
+ * @last_change_time: time of the last of these events
  */
-struct coverage_now {
-	uint32_t changed[PERF_NUM_MASKS];
-	uint32_t observed[PERF_NUM_MASKS];
-	uint64_t last_change;
+struct coverage_state {
+	uint32_t known_groups[PERF_NUM_MASKS];
+	uint32_t observed_groups[PERF_NUM_MASKS];
+	uint64_t last_change_time;
 };
 
 /*
  * Time that a trace covers; all zero: none.
- * @now: while the events are read, in each pass from all zero on
+ * @state: while the events are read, in each pass from all zero on
  * @changes: changes of the groups that are observed; in the order of time after coverage_finish()
- * @is_uneven: older buffers were overwritten: CPUs without all buffers are covered from their first
- *	events on
+ * @cpu_begins_differ: older buffers were overwritten: CPUs without all buffers are covered from
+ *	their first events on
  */
 struct coverage {
 	struct coverage_cpu *cpus;
 	size_t cpu_count;
 	struct coverage_change *changes;
 	size_t change_count;
-	struct coverage_now now;
+	struct coverage_state state;
 	uint64_t begin_time;
 	uint64_t end_time;
-	bool is_uneven;
+	bool cpu_begins_differ;
 	bool no_memory;
 };
 
 /**
- * coverage_observation() - tell whether groups are observed, as far as the events so far tell
- * @coverage: coverage that coverage_follow() has changed
+ * coverage_observation_state() - tell whether groups are observed, as far as the events so far tell
+ * @coverage: coverage that coverage_update_state() has changed
  * @groups: event groups of one word of the group mask: one of them suffices
  * @time: time of a record; a record that is not in the order of time counts as observed
  *
- * Return: enum observation.
+ * Return: enum observation_state.
  */
-static inline enum observation coverage_observation(const struct coverage *coverage,
-						    uint32_t groups, uint64_t time)
+static inline enum observation_state coverage_observation_state(const struct coverage *coverage,
+								uint32_t groups, uint64_t time)
 {
-	const struct coverage_now *now = &coverage->now;
+	const struct coverage_state *state = &coverage->state;
 	uint32_t bits = PERF_MASK_BITS(groups);
 	size_t word = PERF_MASK_INDEX(groups);
 
-	if (now->observed[word] & bits || time < now->last_change)
+	if (state->observed_groups[word] & bits || time < state->last_change_time)
 		return OBSERVATION_ON;
-	return now->changed[word] & bits ? OBSERVATION_OFF : OBSERVATION_UNKNOWN;
+	return state->known_groups[word] & bits ? OBSERVATION_OFF : OBSERVATION_UNKNOWN;
 }
 
 void coverage_add_event(struct coverage *coverage, const struct etl_event *event);
-void coverage_add_observed(struct coverage *coverage, const struct etl_event *event);
-void coverage_follow(struct coverage *coverage, const struct etl_event *event);
-bool coverage_begins_observed(const struct coverage *coverage, uint32_t groups);
+void coverage_add_change(struct coverage *coverage, const struct etl_event *event);
+void coverage_update_state(struct coverage *coverage, const struct etl_event *event);
+bool coverage_is_observed_at_begin(const struct coverage *coverage, uint32_t groups);
 void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file);
 void coverage_finish(struct coverage *coverage, uint64_t begin, uint64_t end);
 uint64_t coverage_begin_time(const struct coverage *coverage, size_t cpu);

@@ -14,7 +14,7 @@
  */
 bool cpu_sums_reserve(struct cpu_sums *sums, size_t cpu_count)
 {
-	double (*more)[OBSERVATIONS][CPU_SUMS];
+	double (*more)[OBSERVATION_STATES][CPU_SUMS];
 
 	if (cpu_count <= sums->cpu_count)
 		return true;
@@ -44,7 +44,7 @@ bool cpu_sums_merge(struct cpu_sums *sums, const struct cpu_sums *more)
 		return false;
 	to = &sums->sums[0][0][0];
 	from = &more->sums[0][0][0];
-	for (i = 0; i < more->cpu_count * OBSERVATIONS * CPU_SUMS; i++)
+	for (i = 0; i < more->cpu_count * OBSERVATION_STATES * CPU_SUMS; i++)
 		to[i] += from[i];
 	return true;
 }

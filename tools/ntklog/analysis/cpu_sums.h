@@ -5,7 +5,7 @@
 /*
  * Sums of a lock by CPU. A flight recording keeps a different time of each CPU, so that a rate is
  * the sum of the CPUs' rates and not one sum divided by one time. Records from outside the time in
- * kind their group was observed do not belong to a rate.
+ * which their group was observed do not belong to a rate.
  */
 
 #include <stdbool.h>
@@ -19,17 +19,17 @@ enum cpu_sum_kind {
 };
 
 /**
- * enum observation - whether all hooks of a group were attached when a record was written
+ * enum observation_state - whether all hooks of a group were attached when a record was written
  * @OBSERVATION_ON: they were
  * @OBSERVATION_UNKNOWN: no event has told it yet: the first one tells what was before it
  * @OBSERVATION_OFF: some were not, because they were just being attached or detached
- * @OBSERVATIONS: number of observations
+ * @OBSERVATION_STATES: number of observations
  */
-enum observation {
+enum observation_state {
 	OBSERVATION_ON,
 	OBSERVATION_UNKNOWN,
 	OBSERVATION_OFF,
-	OBSERVATIONS,
+	OBSERVATION_STATES,
 };
 
 /*
@@ -37,7 +37,7 @@ enum observation {
  * @cpu_count: number of CPUs
  */
 struct cpu_sums {
-	double (*sums)[OBSERVATIONS][CPU_SUMS];
+	double (*sums)[OBSERVATION_STATES][CPU_SUMS];
 	size_t cpu_count;
 };
 
@@ -49,7 +49,7 @@ struct cpu_sums {
  */
 struct record_origin {
 	unsigned int cpu;
-	enum observation observation;
+	enum observation_state observation;
 	uint64_t ticks;
 };
 

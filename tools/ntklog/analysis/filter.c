@@ -24,7 +24,7 @@ enum filter_kind {
 /* Operators. "<=" comes before "<", because the first one that fits is taken. */
 static const struct {
 	const char *text;
-	enum comparison comparison;
+	enum comparison_operator operator;
 } operators[] = {
 	{ "==", IS_EQUAL },
 	{ "!=", IS_NOT_EQUAL },
@@ -39,12 +39,12 @@ static const struct {
 struct filter {
 	enum filter_kind kind;
 	struct filter *left, *right;
-	struct compared compared;
+	struct comparison comparison;
 };
 
 struct parser {
 	const char *start;
-	const char *at;
+	const char *position;
 	unsigned int depth;
 	char *error;
 	size_t size;
@@ -56,22 +56,22 @@ static struct filter *fail_parse(struct parser *parser, const char *expected)
 {
 	if (!parser->error[0])
 		snprintf(parser->error, parser->size, "%s expected at \"%.20s\" (character %zu)",
-			 expected, parser->at, parser->at - parser->start + 1);
+			 expected, parser->position, parser->position - parser->start + 1);
 	return NULL;
 }
 
 static void skip_spaces(struct parser *parser)
 {
-	while (isspace((unsigned char)*parser->at))
-		parser->at++;
+	while (isspace((unsigned char)*parser->position))
+		parser->position++;
 }
 
 static bool accept_token(struct parser *parser, const char *token)
 {
 	skip_spaces(parser);
-	if (strncmp(parser->at, token, strlen(token)))
+	if (strncmp(parser->position, token, strlen(token)))
 		return false;
-	parser->at += strlen(token);
+	parser->position += strlen(token);
 	return true;
 }
 
@@ -80,25 +80,25 @@ static char *parse_word(struct parser *parser, size_t *at)
 	const char *from;
 
 	skip_spaces(parser);
-	from = parser->at;
+	from = parser->position;
 	*at = from - parser->start + 1;
 	if (*from == '"') {
 		const char *end = strchr(++from, '"');
 
 		if (!end)
 			return NULL;
-		parser->at = end + 1;
+		parser->position = end + 1;
 		return strndup(from, end - from);
 	}
-	while (*parser->at && (isalnum((unsigned char)*parser->at) ||
-			       strchr("_.+-:/@$", *parser->at)))
-		parser->at++;
-	return parser->at > from ? strndup(from, parser->at - from) : NULL;
+	while (*parser->position && (isalnum((unsigned char)*parser->position) ||
+				     strchr("_.+-:/@$", *parser->position)))
+		parser->position++;
+	return parser->position > from ? strndup(from, parser->position - from) : NULL;
 }
 
 static struct filter *parse_comparison(struct parser *parser, struct filter *filter)
 {
-	struct compared *compared = &filter->compared;
+	struct comparison *comparison = &filter->comparison;
 	struct filter *parsed = NULL;
 	size_t at, i;
 	char *name;
@@ -107,7 +107,7 @@ static struct filter *parse_comparison(struct parser *parser, struct filter *fil
 	name = parse_word(parser, &at);
 	if (!name)
 		return fail_parse(parser, "a field's name");
-	if (comparison_find_subject(compared, name, at, parser->error, parser->size))
+	if (comparison_find_subject(comparison, name, at, parser->error, parser->size))
 		goto out;
 	for (i = 0; i < ARRAY_SIZE(operators); i++)
 		if (accept_token(parser, operators[i].text))
@@ -116,11 +116,11 @@ static struct filter *parse_comparison(struct parser *parser, struct filter *fil
 		fail_parse(parser, "==, !=, <, <=, >, >= or ~");
 		goto out;
 	}
-	compared->comparison = operators[i].comparison;
-	compared->text = parse_word(parser, &compared->at);
-	if (!compared->text)
+	comparison->operator = operators[i].operator;
+	comparison->text = parse_word(parser, &comparison->text_offset);
+	if (!comparison->text)
 		fail_parse(parser, "a value");
-	else if (!comparison_resolve_value(compared, name, parser->error, parser->size))
+	else if (!comparison_resolve_value(comparison, name, parser->error, parser->size))
 		parsed = filter;
 out:
 	free(name);
@@ -137,7 +137,7 @@ static struct filter *parse_factor(struct parser *parser)
 		return fail_parse(parser, "an expression with fewer levels");
 	}
 	skip_spaces(parser);
-	if (parser->at[0] == '!' && accept_token(parser, "!")) {
+	if (parser->position[0] == '!' && accept_token(parser, "!")) {
 		filter->kind = FILTER_NOT;
 		filter->left = parse_factor(parser);
 		parsed = filter->left ? filter : NULL;
@@ -156,20 +156,20 @@ static struct filter *parse_factor(struct parser *parser)
 	return parsed;
 }
 
-static uint32_t find_types(const struct filter *filter)
+static uint32_t find_event_types(const struct filter *filter)
 {
 	switch (filter->kind) {
 	case FILTER_AND:
-		return find_types(filter->left) & find_types(filter->right);
+		return find_event_types(filter->left) & find_event_types(filter->right);
 	case FILTER_OR:
-		return find_types(filter->left) | find_types(filter->right);
+		return find_event_types(filter->left) | find_event_types(filter->right);
 	case FILTER_NOT:
 		/* A comparison is false for an event without the field, so its negation is true. */
 		return COMPARISON_ALL_TYPES;
 	case FILTER_COMPARE:
 		break;
 	}
-	return comparison_types(&filter->compared);
+	return comparison_find_types(&filter->comparison);
 }
 
 static struct filter *parse_chain(struct parser *parser, const char *token,
@@ -179,7 +179,7 @@ static struct filter *parse_chain(struct parser *parser, const char *token,
 	struct filter *left = parse(parser);
 
 	while (left && accept_token(parser, token)) {
-		size_t at = parser->at - parser->start - strlen(token) + 1;
+		size_t at = parser->position - parser->start - strlen(token) + 1;
 		struct filter *both = calloc(1, sizeof(*both));
 		struct filter *right = both ? parse(parser) : NULL;
 
@@ -190,7 +190,7 @@ static struct filter *parse_chain(struct parser *parser, const char *token,
 		}
 		*both = (struct filter) { .kind = kind, .left = left, .right = right };
 		left = both;
-		if (!find_types(both)) {
+		if (!find_event_types(both)) {
 			snprintf(parser->error, parser->size,
 				 "no event has the fields of both sides of %s (character %zu)",
 				 token, at);
@@ -227,7 +227,7 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
 	error[0] = '\0';
 	filter = parse_expression(&parser);
 	skip_spaces(&parser);
-	if (filter && *parser.at) {
+	if (filter && *parser.position) {
 		filter_free(filter);
 		filter = fail_parse(&parser, "&&, || or the end");
 	}
@@ -244,26 +244,26 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
  */
 unsigned int filter_needed_names(const struct filter *filter)
 {
-	const struct compared *compared = &filter->compared;
+	const struct comparison *comparison = &filter->comparison;
 
 	if (filter->kind == FILTER_NOT)
 		return filter_needed_names(filter->left);
 	if (filter->kind != FILTER_COMPARE)
 		return filter_needed_names(filter->left) | filter_needed_names(filter->right);
 	/* The process and the cgroup of a thread are told by names, even if they are numbers. */
-	if (compared->subject == SUBJECT_PROCESS || compared->subject == SUBJECT_CGROUP)
+	if (comparison->subject == SUBJECT_PROCESS || comparison->subject == SUBJECT_CGROUP)
 		return FILTER_NAMES_TASKS;
-	if (compared->is_number)
+	if (comparison->is_number)
 		return 0;
-	if (compared->subject == SUBJECT_CLASS)
+	if (comparison->subject == SUBJECT_CLASS)
 		return FILTER_NAMES_CLASSES;
-	if (compared->kind == OPERAND_THREAD)
+	if (comparison->kind == OPERAND_THREAD)
 		return FILTER_NAMES_TASKS;
-	return compared->kind == OPERAND_ADDRESS ? FILTER_NAMES_SYMBOLS : 0;
+	return comparison->kind == OPERAND_ADDRESS ? FILTER_NAMES_SYMBOLS : 0;
 }
 
 /**
- * filter_check() - check that the names in a filter exist
+ * filter_check_names() - check that the names in a filter exist
  * @filter: filter, or NULL
  * @names: names of the file, or NULL
  * @has_classes: @names have the classes of locks; otherwise any class may exist
@@ -272,17 +272,17 @@ unsigned int filter_needed_names(const struct filter *filter)
  *
  * Return: 0, or -1 if a name does not exist.
  */
-int filter_check(struct filter *filter, const struct names *names, bool has_classes, char *error,
-		 size_t size)
+int filter_check_names(struct filter *filter, const struct names *names, bool has_classes,
+		       char *error, size_t size)
 {
 	if (!filter)
 		return 0;
 	if (filter->kind != FILTER_COMPARE)
-		return filter_check(filter->left, names, has_classes, error, size) ||
-		       filter_check(filter->right, names, has_classes, error, size) ? -1 : 0;
-	if (filter->compared.subject == SUBJECT_CLASS && !has_classes)
+		return filter_check_names(filter->left, names, has_classes, error, size) ||
+		       filter_check_names(filter->right, names, has_classes, error, size) ? -1 : 0;
+	if (filter->comparison.subject == SUBJECT_CLASS && !has_classes)
 		return 0;
-	return comparison_check_names(&filter->compared, names, error, size);
+	return comparison_check_names(&filter->comparison, names, error, size);
 }
 
 /**
@@ -311,7 +311,7 @@ bool filter_matches(const struct filter *filter, const struct etl_file *file,
 	case FILTER_COMPARE:
 		break;
 	}
-	return comparison_is_true(&filter->compared, file, event, type, names);
+	return comparison_is_true(&filter->comparison, file, event, type, names);
 }
 
 /**
@@ -324,7 +324,7 @@ void filter_free(struct filter *filter)
 		return;
 	filter_free(filter->left);
 	filter_free(filter->right);
-	comparison_clear(&filter->compared);
+	comparison_clear(&filter->comparison);
 	free(filter);
 }
 

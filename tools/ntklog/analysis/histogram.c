@@ -70,7 +70,7 @@ static bool move_counts(struct histogram *histogram, unsigned int first, unsigne
 	return true;
 }
 
-static bool make_room(struct histogram *histogram, unsigned int bucket)
+static bool cover_bucket(struct histogram *histogram, unsigned int bucket)
 {
 	unsigned int first = bucket - bucket % SUB_BUCKETS;
 	unsigned int end = first + SUB_BUCKETS;
@@ -106,7 +106,7 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 
 	/* The difference of a bucket before @first_bucket is a large number. */
 	if (bucket - histogram->first_bucket >= histogram->capacity &&
-	    !make_room(histogram, bucket))
+	    !cover_bucket(histogram, bucket))
 		return false;
 	i = bucket - histogram->first_bucket;
 	if (!histogram->wide_counts && weight > UINT32_MAX - histogram->counts[i] &&
@@ -119,11 +119,11 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 	return true;
 }
 
-static double log_variance(const struct histogram *histogram)
+static double compute_log_variance(const struct histogram *histogram)
 {
-	double mean = histogram->sampled_logs / histogram->total_variance;
+	double mean = histogram->sampled_log_sum / histogram->total_variance;
 
-	return fmax(histogram->sampled_log_squares / histogram->total_variance - mean * mean, 0);
+	return fmax(histogram->sampled_log_square_sum / histogram->total_variance - mean * mean, 0);
 }
 
 static void add_variance(struct histogram *histogram, uint64_t value, uint64_t weight)
@@ -140,8 +140,8 @@ static void add_variance(struct histogram *histogram, uint64_t value, uint64_t w
 	if (value_variance > histogram->greatest_variance)
 		histogram->greatest_variance = value_variance;
 	histogram->sampled_sum += (double)value * variance;
-	histogram->sampled_logs += value_log * variance;
-	histogram->sampled_log_squares += value_log * value_log * variance;
+	histogram->sampled_log_sum += value_log * variance;
+	histogram->sampled_log_square_sum += value_log * value_log * variance;
 }
 
 /**
@@ -203,15 +203,15 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 	if (more->greatest_variance > histogram->greatest_variance)
 		histogram->greatest_variance = more->greatest_variance;
 	histogram->sampled_sum += more->sampled_sum;
-	histogram->sampled_logs += more->sampled_logs;
-	histogram->sampled_log_squares += more->sampled_log_squares;
+	histogram->sampled_log_sum += more->sampled_log_sum;
+	histogram->sampled_log_square_sum += more->sampled_log_square_sum;
 	if (more->max_value > histogram->max_value)
 		histogram->max_value = more->max_value;
 	return true;
 }
 
 /**
- * sum_error() - estimate the error of the sum of a sample
+ * estimate_sum_error() - estimate the error of the sum of a sample
  * @variance: variance of the sum
  * @greatest_variance: greatest part of a single value in the variance of the sample
  * @sum: sum
@@ -222,7 +222,7 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
  * Return: the standard error divided by @sum; INFINITY if there are too few values for an estimate,
  * that is if the square root of @variance is more than 1 / sqrt(10) of @sum.
  */
-double sum_error(double variance, double greatest_variance, double sum)
+double estimate_sum_error(double variance, double greatest_variance, double sum)
 {
 	if (!(sum > 0) || !(variance > 0))
 		return 0;
@@ -238,19 +238,19 @@ double sum_error(double variance, double greatest_variance, double sum)
  * The variance is at least that of a log-normal distribution with the same mean, and the same
  * spread of logarithms.
  *
- * Return: as sum_error().
+ * Return: as estimate_sum_error().
  */
 double histogram_sum_error(const struct histogram *histogram)
 {
-	double mean, like_log_normal;
+	double mean, log_normal_variance;
 
 	if (!(histogram->total_variance > 0))
 		return 0;
 	mean = histogram->sampled_sum / histogram->total_variance;
-	like_log_normal = histogram->total_variance * mean * mean *
-			  exp(fmin(log_variance(histogram), 20));
-	return sum_error(fmax(histogram->sum_variance, like_log_normal),
-			 histogram->greatest_variance, histogram->sum);
+	log_normal_variance = histogram->total_variance * mean * mean *
+			  exp(fmin(compute_log_variance(histogram), 20));
+	return estimate_sum_error(fmax(histogram->sum_variance, log_normal_variance),
+				  histogram->greatest_variance, histogram->sum);
 }
 
 /**

@@ -23,20 +23,20 @@ bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *eve
 	kept = &(*callers)[event->processor];
 	*kept = (struct kept_caller) {
 		.time_stamp = event->time_stamp,
-		.has_off_cpu = event->data_size == sizeof(kept->caller_event),
+		.has_off_cpu_times = event->data_size == sizeof(kept->caller_event),
 	};
 	memcpy(&kept->caller_event, event->data, event->data_size);
 	return true;
 }
 
 /**
- * kept_callers_add_block() - keep an event that says where a holder was blocked
+ * kept_callers_add_block_stack() - keep an event that says where a holder was blocked
  * @callers: from kept_callers_keep(), or NULL
  * @event: event of type NtklogBlockStack
  *
  * Without the event of the same record before it, the event is ignored.
  */
-void kept_callers_add_block(struct kept_caller *callers, const struct etl_event *event)
+void kept_callers_add_block_stack(struct kept_caller *callers, const struct etl_event *event)
 {
 	struct kept_caller *kept;
 
@@ -48,15 +48,15 @@ void kept_callers_add_block(struct kept_caller *callers, const struct etl_event 
 }
 
 /**
- * kept_callers_complete() - set the members of a record that the events before it have
+ * kept_callers_complete_record() - set the members of a record that the events before it have
  * @callers: from kept_callers_keep(), or NULL
  * @event: event of the record
  * @record: the record, with the lock's own address; it may point into @callers afterwards
  *
  * These members stay 0 if the file has no NtklogCaller event for the record, or if it was lost.
  */
-void kept_callers_complete(const struct kept_caller *callers, const struct etl_event *event,
-			   struct resource_record *record)
+void kept_callers_complete_record(const struct kept_caller *callers, const struct etl_event *event,
+				  struct resource_record *record)
 {
 	const struct kept_caller *kept;
 
@@ -66,11 +66,11 @@ void kept_callers_complete(const struct kept_caller *callers, const struct etl_e
 	if (kept->time_stamp != event->time_stamp || kept->caller_event.lock != record->resource)
 		return;
 	record->caller = kept->caller_event.caller;
-	record->has_off_cpu = kept->has_off_cpu;
-	record->hold_ready = kept->caller_event.hold_ready;
-	record->hold_blocked = kept->caller_event.hold_blocked;
-	record->wait_last_ready = kept->caller_event.wait_last_ready;
-	record->wait_blocked = kept->caller_event.wait_blocked;
+	record->has_off_cpu_times = kept->has_off_cpu_times;
+	record->hold_ready_cycles = kept->caller_event.hold_ready;
+	record->hold_blocked_cycles = kept->caller_event.hold_blocked;
+	record->wait_last_ready_cycles = kept->caller_event.wait_last_ready;
+	record->wait_blocked_cycles = kept->caller_event.wait_blocked;
 	if (kept->block_stack.blocked && kept->block_stack.lock == record->resource)
-		record->block = &kept->block_stack;
+		record->block_stack = &kept->block_stack;
 }

@@ -20,19 +20,19 @@
  * struct kept_caller - the last such events of a CPU
  * @time_stamp: time stamp of the event, which its record has too
  * @caller_event: data of the event; of version 1 the times are 0
- * @has_off_cpu: the event has the times
+ * @has_off_cpu_times: the event has the times
  * @block_stack: data of the second event; its @blocked is 0 if there was none
  */
 struct kept_caller {
 	uint64_t time_stamp;
 	struct ntklog_caller caller_event;
-	bool has_off_cpu;
+	bool has_off_cpu_times;
 	struct ntklog_block_stack block_stack;
 };
 
 bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *event);
-void kept_callers_add_block(struct kept_caller *callers, const struct etl_event *event);
-void kept_callers_complete(const struct kept_caller *callers, const struct etl_event *event,
-			   struct resource_record *record);
+void kept_callers_add_block_stack(struct kept_caller *callers, const struct etl_event *event);
+void kept_callers_complete_record(const struct kept_caller *callers, const struct etl_event *event,
+				  struct resource_record *record);
 
 #endif /* _NTKLOG_KEPT_CALLERS_H */

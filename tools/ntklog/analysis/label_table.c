@@ -53,11 +53,11 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 {
 	struct label_key key = {
 		.flags = hold->is_shared | hold->in_softirq << 1 | hold->in_interrupt << 2 |
-			 hold->is_sleeping << 3,
+			 hold->is_sleeping_lock << 3,
 	};
 	const char *name;
 
-	switch (table->by) {
+	switch (table->attribute) {
 	case CHARGE_BY_CALLER:
 	case CHARGE_BY_FUNCTION:
 	case CHARGE_BY_STACK:
@@ -65,8 +65,8 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 		if (hold->frames)
 			memcpy(key.frames, hold->frames, sizeof(key.frames));
 		/* A spin lock's holder is named by its function, whichever task called it. */
-		if (table->by != CHARGE_BY_FUNCTION &&
-		    (table->by != CHARGE_BY_CALLER || !key.caller || hold->is_sleeping))
+		if (table->attribute != CHARGE_BY_FUNCTION &&
+		    (table->attribute != CHARGE_BY_CALLER || !key.caller || hold->is_sleeping_lock))
 			key.thread_id = hold->thread_id;
 		break;
 	case CHARGE_BY_PROCESS:
@@ -93,7 +93,7 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 		break;
 	case CHARGE_BY_TASK:
 	case CHARGE_BY_THREAD:
-	case CHARGE_BYS:
+	case CHARGE_ATTRIBUTES:
 		key.thread_id = hold->thread_id;
 		break;
 	}
@@ -111,13 +111,13 @@ struct charge_label *label_table_find_hold(struct label_table *table,
 					   const struct charge_hold *hold)
 {
 	struct label_key key = key_of(table, hold);
-	struct label_cached *cached = &table->cache[charge_mix(key.caller + key.flags,
+	struct cached_label *cached = &table->cache[charge_mix(key.caller + key.flags,
 							       key.thread_id, key.frames[1]) >>
 						    (64 - LABEL_CACHE_BITS)];
 	char text[CHARGE_LABEL_SIZE];
 
 	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {
-		charge_format_holder(table->names, table->by, hold, text, sizeof(text));
+		charge_format_holder(table->names, table->attribute, hold, text, sizeof(text));
 		cached->label = label_table_find(table, text);
 		cached->key = key;
 	}

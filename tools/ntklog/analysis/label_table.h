@@ -32,17 +32,17 @@ struct charge_label {
 /**
  * struct label_table - labels, and those of recent holds
  * @names: set by the caller: of functions and tasks, or NULL
- * @by: set by the caller: attribute of a hold that its label tells
+ * @attribute: set by the caller: attribute of a hold that its label tells
  * @labels: table, by text
  * @no_memory: a label is missing for want of memory
  * @cache: labels of recent holds, by the members of a hold that make its label
  */
 struct label_table {
 	const struct names *names;
-	enum charge_by by;
+	enum charge_attribute attribute;
 	struct charge_label *labels;
 	bool no_memory;
-	struct label_cached {
+	struct cached_label {
 		struct label_key {
 			uint64_t frames[CHARGE_FRAMES_MAX];
 			uint64_t caller;

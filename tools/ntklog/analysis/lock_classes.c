@@ -3,7 +3,7 @@
 #include "hash.h"
 #include "lock_classes.h"
 
-struct class_lock_key {
+struct counted_lock_key {
 	uint64_t address;
 	uint64_t key;
 };
@@ -12,12 +12,12 @@ struct class_lock_key {
  * @lock_key: address of a lock, and key of its class. A lock that changed its class has an entry
  *	for each
  */
-struct class_lock {
-	struct class_lock_key lock_key;
+struct counted_lock {
+	struct counted_lock_key lock_key;
 	UT_hash_handle hh;
 };
 
-struct class_count {
+struct counted_class {
 	uint64_t key;
 	size_t lock_count;
 	UT_hash_handle hh;
@@ -25,9 +25,9 @@ struct class_count {
 
 static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t key)
 {
-	const struct class_lock_key lock_key = { address, key };
-	struct class_count *count;
-	struct class_lock *lock;
+	const struct counted_lock_key lock_key = { address, key };
+	struct counted_class *count;
+	struct counted_lock *lock;
 
 	HASH_FIND(hh, classes->locks, &lock_key, sizeof(lock_key), lock);
 	if (lock || HASH_COUNT(classes->locks) >= LOCK_CLASSES_LOCKS_MAX)
@@ -39,7 +39,7 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
 }
 
 /**
- * lock_classes_key() - find the key under which a lock is summed up, and count the lock
+ * lock_classes_find_key() - find the key under which a lock is summed up, and count the lock
  * @classes: counts to change
  * @names: names, or NULL
  * @address: address of the lock
@@ -47,32 +47,32 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
  *
  * Return: the key of the lock's class at that time, or @address if the class is not known.
  */
-uint64_t lock_classes_key(struct lock_classes *classes, const struct names *names,
-			  uint64_t address, uint64_t clock)
+uint64_t lock_classes_find_key(struct lock_classes *classes, const struct names *names,
+			       uint64_t address, uint64_t clock)
 {
-	uint64_t key = names_lock_key(names, address, clock);
+	uint64_t key = names_find_lock_key(names, address, clock);
 	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
-	struct lock_classes_cached *cached =
+	struct cached_class_key *cached =
 		&classes->cache[mixed >> (64 - LOCK_CLASSES_CACHE_BITS)];
 
 	if (!names_key_is_class(names, key) ||
 	    (cached->address == address && cached->key == key))
 		return key;
-	*cached = (struct lock_classes_cached) { address, key };
+	*cached = (struct cached_class_key) { address, key };
 	count_lock(classes, address, key);
 	return key;
 }
 
 /**
- * lock_classes_count() - get the number of locks that were summed up under a key
+ * lock_classes_lock_count() - get the number of locks that were summed up under a key
  * @classes: counts
- * @key: key from lock_classes_key()
+ * @key: key from lock_classes_find_key()
  *
  * Return: number of locks of a class; 1 for an address.
  */
-size_t lock_classes_count(const struct lock_classes *classes, uint64_t key)
+size_t lock_classes_lock_count(const struct lock_classes *classes, uint64_t key)
 {
-	struct class_count *count;
+	struct counted_class *count;
 
 	HASH_FIND(hh, classes->counts, &key, sizeof(key), count);
 	return count ? count->lock_count : 1;
@@ -84,12 +84,12 @@ size_t lock_classes_count(const struct lock_classes *classes, uint64_t key)
  */
 void lock_classes_free(struct lock_classes *classes)
 {
-	struct class_count *count;
-	struct class_lock *lock;
+	struct counted_class *count;
+	struct counted_lock *lock;
 
-	while ((lock = hash_take(classes->locks)))
+	while ((lock = hash_take_first(classes->locks)))
 		free(lock);
-	while ((count = hash_take(classes->counts)))
+	while ((count = hash_take_first(classes->counts)))
 		free(count);
 	memset(classes, 0, sizeof(*classes));
 }

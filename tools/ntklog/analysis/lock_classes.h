@@ -12,21 +12,21 @@
 
 #define LOCK_CLASSES_CACHE_BITS	10
 
-struct class_lock;
-struct class_count;
+struct counted_lock;
+struct counted_class;
 
 struct lock_classes {
-	struct class_lock *locks;
-	struct class_count *counts;
-	struct lock_classes_cached {
+	struct counted_lock *locks;
+	struct counted_class *counts;
+	struct cached_class_key {
 		uint64_t address;
 		uint64_t key;
 	} cache[1 << LOCK_CLASSES_CACHE_BITS];
 };
 
-uint64_t lock_classes_key(struct lock_classes *classes, const struct names *names,
-			  uint64_t address, uint64_t clock);
-size_t lock_classes_count(const struct lock_classes *classes, uint64_t key);
+uint64_t lock_classes_find_key(struct lock_classes *classes, const struct names *names,
+			       uint64_t address, uint64_t clock);
+size_t lock_classes_lock_count(const struct lock_classes *classes, uint64_t key);
 void lock_classes_free(struct lock_classes *classes);
 
 #endif /* _NTKLOG_LOCK_CLASSES_H */

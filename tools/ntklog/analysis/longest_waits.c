@@ -16,7 +16,7 @@ struct longest_waits *longest_waits_open(void)
 	size_t i;
 
 	for (i = 0; longest && i < LONGEST_WAITS_MAX; i++)
-		longest->by_length[i] = &longest->waits[i];
+		longest->waits_by_length[i] = &longest->waits[i];
 	return longest;
 }
 
@@ -40,11 +40,11 @@ static struct longest_step *find_step_slot(struct longest_wait *wait, uint64_t t
 
 struct step_context {
 	struct longest_wait *wait;
-	const struct charges *charges;
+	const struct charger *charger;
 };
 
 static void keep_step(void *argument, const struct charge_hold *waiter,
-		      const struct charge_piece *piece)
+		      const struct wait_piece *piece)
 {
 	struct step_context *step_context = argument;
 	struct longest_wait *wait = step_context->wait;
@@ -70,11 +70,12 @@ static void keep_step(void *argument, const struct charge_hold *waiter,
 		memcpy(step->holder_frames, piece->holder->frames, sizeof(step->holder_frames));
 	step->holder.block_frames = NULL;
 	/* Pieces that sums have made share one time. Only the blocked piece gets its chain. */
-	if (piece->part <= CHARGE_HOLDER_BLOCKED &&
-	    (piece->part == CHARGE_HOLDER_BLOCKED || piece->until == piece->from + piece->ticks))
-		step->link_count = charges_find_chain(step_context->charges, piece, step->links,
+	if (piece->part_kind <= CHARGE_HOLDER_BLOCKED &&
+	    (piece->part_kind == CHARGE_HOLDER_BLOCKED || piece->until == piece->from +
+	     piece->ticks))
+		step->link_count = charger_find_chain(step_context->charger, piece, step->links,
 						      LONGEST_LINKS_MAX);
-	if (piece->part == CHARGE_HOLDER_BLOCKED && !piece->absence && !step->link_count &&
+	if (piece->part_kind == CHARGE_HOLDER_BLOCKED && !piece->absence && !step->link_count &&
 	    piece->holder->block_frames)
 		memcpy(step->absence_frames, piece->holder->block_frames,
 		       sizeof(step->absence_frames));
@@ -82,33 +83,34 @@ static void keep_step(void *argument, const struct charge_hold *waiter,
 
 static int compare_steps(const void *a, const void *b)
 {
-	const struct charge_piece *left = &((const struct longest_step *)a)->piece;
-	const struct charge_piece *right = &((const struct longest_step *)b)->piece;
+	const struct wait_piece *left = &((const struct longest_step *)a)->piece;
+	const struct wait_piece *right = &((const struct longest_step *)b)->piece;
 
 	if (left->from != right->from)
 		return left->from < right->from ? -1 : 1;
-	return (int)left->part - (int)right->part;
+	return (int)left->part_kind - (int)right->part_kind;
 }
 
 /**
  * longest_waits_add() - keep a wait if it is one of the longest
  * @longest: the waits
- * @charges: open
- * @waiter: the hold that charges_next_hold() has returned last
+ * @charger: open
+ * @waiter: the hold that charger_next_hold() has returned last
  */
-void longest_waits_add(struct longest_waits *longest, struct charges *charges,
+void longest_waits_add(struct longest_waits *longest, struct charger *charger,
 		       const struct charge_hold *waiter)
 {
-	struct longest_wait *wait = longest->by_length[LONGEST_WAITS_MAX - 1];
+	struct longest_wait *wait = longest->waits_by_length[LONGEST_WAITS_MAX - 1];
 	uint64_t ticks = waiter->acquire_time - waiter->wait_start;
-	struct step_context step_context = { .wait = wait, .charges = charges };
+	struct step_context step_context = { .wait = wait, .charger = charger };
 	size_t at, i;
 
 	if (ticks <= wait->ticks)
 		return;
-	for (at = LONGEST_WAITS_MAX - 1; at && ticks > longest->by_length[at - 1]->ticks; at--)
-		longest->by_length[at] = longest->by_length[at - 1];
-	longest->by_length[at] = wait;
+	for (at = LONGEST_WAITS_MAX - 1; at && ticks > longest->waits_by_length[at -
+										1]->ticks; at--)
+		longest->waits_by_length[at] = longest->waits_by_length[at - 1];
+	longest->waits_by_length[at] = wait;
 	wait->ticks = ticks;
 	wait->waiter = *waiter;
 	memset(wait->waiter_frames, 0, sizeof(wait->waiter_frames));
@@ -117,7 +119,7 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
 	wait->step_count = 0;
 	wait->other_step_count = 0;
 	wait->other_ticks = 0;
-	charges_tell_steps(charges, waiter, keep_step, &step_context);
+	charger_repeat_steps(charger, waiter, keep_step, &step_context);
 	qsort(wait->steps, wait->step_count, sizeof(*wait->steps), compare_steps);
 	/* The steps have their places now: let the holds point to the copies of their stacks. */
 	wait->waiter.frames = wait->waiter_frames;
@@ -130,13 +132,13 @@ void longest_waits_add(struct longest_waits *longest, struct charges *charges,
  * @longest: the waits
  * @waiter: the hold that followed the wait
  * @piece: time inside a hold of the lock
- * @links: the locks that charges_find_chain() has found for @piece
+ * @links: the locks that charger_find_chain() has found for @piece
  * @count: number of @links, from 1 to LONGEST_LINKS_MAX
  *
  * A chain in which a task or a CPU occurs twice is not kept.
  */
 void longest_waits_offer_chain(struct longest_waits *longest, const struct charge_hold *waiter,
-			       const struct charge_piece *piece, const struct charge_link *links,
+			       const struct wait_piece *piece, const struct chain_link *links,
 			       size_t count)
 {
 	struct longest_chain *kept = &longest->chain;
@@ -159,7 +161,7 @@ void longest_waits_offer_chain(struct longest_waits *longest, const struct charg
 	kept->ticks = piece->ticks;
 	kept->thread_id = waiter->thread_id;
 	kept->link_count = count + 1;
-	kept->links[0] = (struct charge_link) {
+	kept->links[0] = (struct chain_link) {
 		.class = waiter->class,
 		.from = piece->from,
 		.ticks = piece->ticks,

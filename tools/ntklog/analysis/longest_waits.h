@@ -23,13 +23,13 @@
  * @links: locks that the holder waited for meanwhile, each held by a task that waited for the next
  */
 struct longest_step {
-	struct charge_piece piece;
+	struct wait_piece piece;
 	struct charge_hold holder;
 	uint64_t holder_frames[CHARGE_FRAMES_MAX];
 	bool has_holder;
 	uint64_t absence_frames[CHARGE_FRAMES_MAX];
 	uint32_t preempter_id;
-	struct charge_link links[LONGEST_LINKS_MAX];
+	struct chain_link links[LONGEST_LINKS_MAX];
 	size_t link_count;
 };
 
@@ -61,26 +61,26 @@ struct longest_chain {
 	uint64_t from;
 	uint64_t ticks;
 	uint32_t thread_id;
-	struct charge_link links[1 + LONGEST_LINKS_MAX];
+	struct chain_link links[1 + LONGEST_LINKS_MAX];
 	size_t link_count;
 };
 
 /*
  * The longest waits of a trace, from longest_waits_open().
- * @by_length: pointers to all of @waits, the longest wait first, unused structures last
+ * @waits_by_length: pointers to all of @waits, the longest wait first, unused structures last
  * @chain: the chain with the most locks, and of these the one that lasted longest
  */
 struct longest_waits {
 	struct longest_wait waits[LONGEST_WAITS_MAX];
-	struct longest_wait *by_length[LONGEST_WAITS_MAX];
+	struct longest_wait *waits_by_length[LONGEST_WAITS_MAX];
 	struct longest_chain chain;
 };
 
 struct longest_waits *longest_waits_open(void);
-void longest_waits_add(struct longest_waits *longest, struct charges *charges,
+void longest_waits_add(struct longest_waits *longest, struct charger *charger,
 		       const struct charge_hold *waiter);
 void longest_waits_offer_chain(struct longest_waits *longest, const struct charge_hold *waiter,
-			       const struct charge_piece *piece, const struct charge_link *links,
+			       const struct wait_piece *piece, const struct chain_link *links,
 			       size_t count);
 
 #endif /* _NTKLOG_LONGEST_WAITS_H */

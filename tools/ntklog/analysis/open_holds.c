@@ -154,7 +154,7 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 	/* Another entry of the list may have ended before this hold or wait began. */
 	bool began_while_listing = event->since > event->list_time;
 	double ns_per_tick = 1e9 / (double)file->perf_freq;
-	const struct wait_slot slot = {
+	const struct graph_slot slot = {
 		.address = event->lock,
 		.kind = kind < RESOURCE_KINDS ? resource_kinds[kind].name : "lock",
 		.class = hold->class,
@@ -163,7 +163,7 @@ static bool add_to_graph(struct open_holds *holds, const struct open_hold *hold,
 		.began_while_listing = began_while_listing,
 		.age_ns = began_while_listing ? 0 :
 			  (double)(event->list_time - event->since) * ns_per_tick,
-		.contentions = event->contentions,
+		.contention_count = event->contentions,
 		.task = wait_graph_find_task(&holds->graph, event->thread_id),
 	};
 
@@ -182,7 +182,7 @@ static bool make_graph(struct open_holds *holds, const struct etl_file *file)
 
 /*
  * Add the holds, or the waits if @is_waiting, to the charges. Without @is_counted the waits are not
- * summed up, but charges_find_chain() finds them.
+ * summed up, but charger_find_chain() finds them.
  */
 static void charge_entries(const struct open_holds *holds, const struct etl_file *file,
 			   struct charge_sums *sums, bool is_waiting, bool is_counted)
@@ -193,8 +193,9 @@ static void charge_entries(const struct open_holds *holds, const struct etl_file
 		const struct open_hold *hold = &holds->entries[i];
 
 		if (open_hold_is_waiting(&hold->event) == is_waiting)
-			charge_add_open(sums, file, &hold->event, hold->class, hold->has_off_cpu,
-					is_counted && hold->is_wanted);
+			charge_add_open_hold(sums, file, &hold->event, hold->class,
+					     hold->has_off_cpu_times, is_counted &&
+					     hold->is_wanted);
 	}
 }
 
@@ -214,7 +215,7 @@ void open_holds_finish(struct open_holds *holds, const struct etl_file *file,
 	count_tasks(holds);
 	sum_waits(holds, file);
 	holds->no_memory |= !make_graph(holds, file);
-	if (!sums->charges)
+	if (!sums->charger)
 		return;
 	/*
 	 * Before a wait is charged, add the holds that it is charged to, and all waits, which its

@@ -23,7 +23,7 @@
 struct open_hold {
 	struct ntklog_open_hold event;
 	uint64_t class;
-	bool has_off_cpu;
+	bool has_off_cpu_times;
 	bool is_wanted;
 	size_t waiter_count;
 	size_t holder_count;

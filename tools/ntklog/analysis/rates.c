@@ -35,7 +35,7 @@ static void read_spinlock_rates(struct spinlock_rates *rates,
 	/* The least rate of NT is 1. A rate of 0 would make records stand for no acquisition. */
 	if (!dc.contention_sample_rate || !dc.acquire_sample_rate)
 		return;
-	rates->known = 1;
+	rates->is_known = 1;
 	rates->spin_threshold = dc.spin_threshold;
 	rates->contention_rate = dc.contention_sample_rate;
 	rates->acquire_rate = dc.acquire_sample_rate;
@@ -61,7 +61,7 @@ static void read_resource_rates(struct resource_rates *rates,
 	if (!dc.release_sampling_rate || !dc.contention_sampling_rate)
 		return;
 	*rates = (struct resource_rates) {
-		.known = 1,
+		.is_known = 1,
 		.release_rate = dc.release_sampling_rate,
 		.contention_rate = dc.contention_sampling_rate,
 		.timeout_rate = dc.number_of_excessive_timeouts,
@@ -82,13 +82,13 @@ bool hook_is_rates_start(uint16_t hook_id)
 }
 
 /**
- * rates_read_rundown() - read sampling parameters from an event
+ * rates_add_rundown() - read sampling parameters from an event
  * @rates: those that the event has are set
  * @event: event
  *
  * Return: false if @event is no rundown of spin locks, resources or ntklog, or is damaged.
  */
-bool rates_read_rundown(struct rates *rates, const struct etl_event *event)
+bool rates_add_rundown(struct rates *rates, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 
@@ -98,7 +98,7 @@ bool rates_read_rundown(struct rates *rates, const struct etl_event *event)
 	case PERFINFO_LOG_TYPE_SPINLOCK_DC_START:
 	case PERFINFO_LOG_TYPE_SPINLOCK_DC_END:
 		read_spinlock_rates(&rates->spinlock, event);
-		return rates->spinlock.known;
+		return rates->spinlock.is_known;
 	case NTKLOG_LOG_TYPE_DC_START:
 	case NTKLOG_LOG_TYPE_DC_END:
 		read_rules(&rates->spinlock, event);
@@ -106,7 +106,7 @@ bool rates_read_rundown(struct rates *rates, const struct etl_event *event)
 	case PERFINFO_LOG_TYPE_ERESOURCE_DC_START:
 	case PERFINFO_LOG_TYPE_ERESOURCE_DC_END:
 		read_resource_rates(&rates->resource, event);
-		return rates->resource.known;
+		return rates->resource.is_known;
 	default:
 		return false;
 	}
@@ -120,12 +120,12 @@ static bool rates_are_same(const struct spinlock_rates *left, const struct spinl
 	       left->hold_threshold == right->hold_threshold;
 }
 
-static void add_missing(struct rates *rates, const struct rates *more)
+static void add_missing_rates(struct rates *rates, const struct rates *more)
 {
 	struct spinlock_rates *spinlock = &rates->spinlock;
 
-	if (!spinlock->known && more->spinlock.known) {
-		spinlock->known = 1;
+	if (!spinlock->is_known && more->spinlock.is_known) {
+		spinlock->is_known = 1;
 		spinlock->spin_threshold = more->spinlock.spin_threshold;
 		spinlock->contention_rate = more->spinlock.contention_rate;
 		spinlock->acquire_rate = more->spinlock.acquire_rate;
@@ -136,7 +136,7 @@ static void add_missing(struct rates *rates, const struct rates *more)
 		spinlock->linux_mode = more->spinlock.linux_mode;
 		spinlock->blocker_rate = more->spinlock.blocker_rate;
 	}
-	if (!rates->resource.known)
+	if (!rates->resource.is_known)
 		rates->resource = more->resource;
 }
 
@@ -151,14 +151,14 @@ static void look_for_rundown(struct rates *rates, struct etl_reader *reader,
 	while (cursor->next_offset < cursor->end_offset &&
 	       etl_parse_event(reader, cursor, &event) == 1) {
 		more = (struct rates) { 0 };
-		if (rates_read_rundown(&more, &event))
-			add_missing(rates, &more);
+		if (rates_add_rundown(&more, &event))
+			add_missing_rates(rates, &more);
 	}
 }
 
 static bool rates_are_known(const struct rates *rates)
 {
-	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
+	return rates->spinlock.is_known && rates->spinlock.has_rules && rates->resource.is_known;
 }
 
 /* Wait for another buffer of a stream to search, unless the rates are known. */
@@ -180,7 +180,7 @@ static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reade
  */
 void rates_find(struct rates *rates, struct etl_file *file)
 {
-	struct etl_reader *reader = etl_reader(file), copy = *reader;
+	struct etl_reader *reader = etl_reader_of(file), copy = *reader;
 	struct etl_cursor cursor = { 0 };
 	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
@@ -189,13 +189,13 @@ void rates_find(struct rates *rates, struct etl_file *file)
 	if (!last || !seen)
 		goto out;
 	for (i = 1; i < file->buffers || wait_for_rundown(rates, reader); i++) {
-		unsigned int processor = reader->places[i].processor;
+		unsigned int processor = reader->index_entries[i].processor;
 
 		if (seen[processor] < RUNDOWN_BUFFERS) {
 			seen[processor]++;
-			look_for_rundown(rates, &copy, &cursor, reader->places[i].number);
+			look_for_rundown(rates, &copy, &cursor, reader->index_entries[i].number);
 		} else {
-			last[processor] = reader->places[i].number;
+			last[processor] = reader->index_entries[i].number;
 		}
 	}
 	for (i = 0; i <= UINT16_MAX && !rates_are_known(rates); i++)
@@ -211,7 +211,7 @@ out:
  * Keep the module's counts of dropped blockers in two events: the first one, if it was written at
  * the start of the session, and the last one. Events are added in the order of time.
  */
-static void add_dropped(struct dropped_counts *dropped, const struct etl_event *event)
+static void add_dropped_counts(struct dropped_counts *dropped, const struct etl_event *event)
 {
 	struct ntklog_dropped_dc dc = { 0 };
 
@@ -267,10 +267,10 @@ void rates_history_add(struct rates_history *history, const struct etl_event *ev
 
 	if (event->hook_id == NTKLOG_LOG_TYPE_DROPPED_DC_START ||
 	    event->hook_id == NTKLOG_LOG_TYPE_DROPPED_DC_END) {
-		add_dropped(&history->dropped, event);
+		add_dropped_counts(&history->dropped, event);
 		return;
 	}
-	if (!rates_read_rundown(&rundown.rates, event))
+	if (!rates_add_rundown(&rundown.rates, event))
 		return;
 	more = grow_by_one(history->rundowns, history->rundown_count, sizeof(*more));
 	if (!more) {
@@ -292,34 +292,35 @@ static int compare_rundowns(const void *a, const void *b)
 }
 
 /* Overwrite those parameters of @rates that @more has. Returns true if one of them differs. */
-static bool set_rates(struct rates *rates, const struct rates *more)
+static bool change_rates(struct rates *rates, const struct rates *more)
 {
 	const struct rates before = *rates;
 
-	if (more->spinlock.known && !rates_are_same(&rates->spinlock, &more->spinlock))
-		rates->spinlock.known = 0;
+	if (more->spinlock.is_known && !rates_are_same(&rates->spinlock, &more->spinlock))
+		rates->spinlock.is_known = 0;
 	if (more->spinlock.has_rules &&
 	    (rates->spinlock.linux_mode != more->spinlock.linux_mode ||
 	     rates->spinlock.blocker_rate != more->spinlock.blocker_rate))
 		rates->spinlock.has_rules = 0;
-	if (more->resource.known &&
+	if (more->resource.is_known &&
 	    memcmp(&rates->resource, &more->resource, sizeof(more->resource)))
-		rates->resource.known = 0;
-	add_missing(rates, more);
+		rates->resource.is_known = 0;
+	add_missing_rates(rates, more);
 	return memcmp(rates, &before, sizeof(before));
 }
 
-static void add_stretch(struct rates_history *history, uint64_t from, const struct rates *rates)
+static void add_rates_interval(struct rates_history *history, uint64_t from,
+			       const struct rates *rates)
 {
-	struct rates_stretch *more =
-		grow_by_one(history->stretches, history->stretch_count, sizeof(*more));
+	struct rates_interval *more =
+		grow_by_one(history->intervals, history->interval_count, sizeof(*more));
 
 	if (!more) {
 		history->no_memory = true;
 		return;
 	}
-	history->stretches = more;
-	history->stretches[history->stretch_count++] = (struct rates_stretch) { from, *rates };
+	history->intervals = more;
+	history->intervals[history->interval_count++] = (struct rates_interval) { from, *rates };
 }
 
 /**
@@ -341,17 +342,17 @@ void rates_history_finish(struct rates_history *history)
 	for (i = 0; i < history->rundown_count; i++) {
 		const struct rates_rundown *rundown = &history->rundowns[i];
 
-		if (!history->stretch_count)
-			add_stretch(history, 0, &rundown->rates);
-		if (!history->stretch_count)
+		if (!history->interval_count)
+			add_rates_interval(history, 0, &rundown->rates);
+		if (!history->interval_count)
 			return;
-		for (j = 0; j < history->stretch_count; j++)
-			add_missing(&history->stretches[j].rates, &rundown->rates);
-		current = history->stretches[history->stretch_count - 1].rates;
-		if (!set_rates(&current, &rundown->rates))
+		for (j = 0; j < history->interval_count; j++)
+			add_missing_rates(&history->intervals[j].rates, &rundown->rates);
+		current = history->intervals[history->interval_count - 1].rates;
+		if (!change_rates(&current, &rundown->rates))
 			continue;
 		if (hook_is_rates_start(rundown->hook_id))
-			add_stretch(history, rundown->time, &current);
+			add_rates_interval(history, rundown->time, &current);
 		else
 			history->has_unknown_change = true;
 	}
@@ -366,11 +367,11 @@ void rates_history_finish(struct rates_history *history)
  */
 const struct rates *rates_at(const struct rates_history *history, uint64_t time)
 {
-	size_t i = history->stretch_count - 1;
+	size_t i = history->interval_count - 1;
 
-	while (i && history->stretches[i].from > time)
+	while (i && history->intervals[i].from > time)
 		i--;
-	return &history->stretches[i].rates;
+	return &history->intervals[i].rates;
 }
 
 static void raise_maximum(uint32_t *highest, uint32_t value)
@@ -388,8 +389,8 @@ void rates_find_highest(const struct rates_history *history, struct rates *highe
 {
 	size_t i;
 
-	for (i = 0; i < history->stretch_count; i++) {
-		const struct rates *rates = &history->stretches[i].rates;
+	for (i = 0; i < history->interval_count; i++) {
+		const struct rates *rates = &history->intervals[i].rates;
 
 		raise_maximum(&highest->spinlock.acquire_rate, rates->spinlock.acquire_rate);
 		raise_maximum(&highest->spinlock.contention_rate, rates->spinlock.contention_rate);
@@ -406,6 +407,6 @@ void rates_find_highest(const struct rates_history *history, struct rates *highe
 void rates_history_free(struct rates_history *history)
 {
 	free(history->rundowns);
-	free(history->stretches);
+	free(history->intervals);
 	*history = (struct rates_history) { 0 };
 }

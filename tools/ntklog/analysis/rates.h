@@ -24,7 +24,7 @@ struct rates {
 };
 
 /* @from: begin, session clock; 0 of the first one */
-struct rates_stretch {
+struct rates_interval {
 	uint64_t from;
 	struct rates rates;
 };
@@ -46,15 +46,15 @@ struct dropped_counts {
 
 /*
  * All changes of the parameters; all zero: none is known.
- * @rundowns, @stretches: in the order of time after rates_history_finish()
+ * @rundowns, @intervals: in the order of time after rates_history_finish()
  * @has_unknown_change: a DC_END differs from the DC_START before it: the time of a change is not
  *	known
  */
 struct rates_history {
 	struct rates_rundown *rundowns;
 	size_t rundown_count;
-	struct rates_stretch *stretches;
-	size_t stretch_count;
+	struct rates_interval *intervals;
+	size_t interval_count;
 	bool has_unknown_change;
 	bool is_finished;
 	struct dropped_counts dropped;
@@ -62,7 +62,7 @@ struct rates_history {
 };
 
 bool hook_is_rates_start(uint16_t hook_id);
-bool rates_read_rundown(struct rates *rates, const struct etl_event *event);
+bool rates_add_rundown(struct rates *rates, const struct etl_event *event);
 void rates_find(struct rates *rates, struct etl_file *file);
 void rates_history_add(struct rates_history *history, const struct etl_event *event);
 uint64_t rates_dropped_blockers(const struct rates_history *history);

@@ -35,7 +35,7 @@ static uint64_t weight_of(struct resource_stats *stats, const struct resource_re
 	uint64_t contention_rate = rates->contention_rate, release_rate = rates->release_rate;
 	uint64_t parts, weight;
 
-	if (!rates->known ||
+	if (!rates->is_known ||
 	    (record->contention_delta && record->contention_delta % contention_rate == 0))
 		return 1;
 	if (record->wait_time <= WMI_RESOURCE_WAIT_TIME_UNKNOWN)
@@ -62,7 +62,7 @@ static struct resource_entry *find_resource(struct resource_stats *stats,
 	return &stats->others[record->kind];
 }
 
-static void add_unknown(struct resource_stats *stats, const struct resource_record *record)
+static void add_unknown_action(struct resource_stats *stats, const struct resource_record *record)
 {
 	if (!stats->unknown_counts)
 		stats->unknown_counts =
@@ -84,7 +84,7 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 	sum->record_count++;
 	sum->release_count += weight;
 	sum->variance += weight_variance(weight);
-	sum->waits_during_holds += record->contention_delta;
+	sum->wait_during_hold_count += record->contention_delta;
 	if (record->depth > sum->max_depth)
 		sum->max_depth = record->depth;
 	if (waited) {
@@ -98,7 +98,7 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 		stats->unknown_hold_count += weight;
 	}
 	if ((stats->has_cpus || origin->observation != OBSERVATION_ON) &&
-	    !cpu_sums_add(&sum->cpus, origin, (double)weight,
+	    !cpu_sums_add(&sum->cpu_sums, origin, (double)weight,
 			  waited ? (double)record->wait_time * (double)weight : 0))
 		stats->no_memory = true;
 	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
@@ -126,7 +126,7 @@ uint64_t resource_stats_add(struct resource_stats *stats,
 
 	stats->record_count++;
 	if ((record->action & WMI_RESOURCE_ACTION_CLASS) != WMI_RESOURCE_CLASS_RESOURCE) {
-		add_unknown(stats, record);
+		add_unknown_action(stats, record);
 		return 0;
 	}
 	stats->kind_mask |= 1 << record->kind;
@@ -139,10 +139,10 @@ uint64_t resource_stats_add(struct resource_stats *stats,
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
 		return add_release(stats, entry, RESOURCE_SHARED, record, rates, origin);
 	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
-		entry->sums[RESOURCE_EXCLUSIVE].excessive_waits++;
+		entry->sums[RESOURCE_EXCLUSIVE].excessive_wait_count++;
 		break;
 	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED:
-		entry->sums[RESOURCE_SHARED].excessive_waits++;
+		entry->sums[RESOURCE_SHARED].excessive_wait_count++;
 		break;
 	case WMI_RESOURCE_ACTION_INITIALIZE:
 	case WMI_RESOURCE_ACTION_REINITIALIZE:
@@ -159,7 +159,7 @@ static void free_entry(struct resource_entry *entry)
 	for (i = 0; i < RESOURCE_ACCESSES; i++) {
 		histogram_free(&entry->sums[i].wait);
 		histogram_free(&entry->sums[i].hold);
-		cpu_sums_free(&entry->sums[i].cpus);
+		cpu_sums_free(&entry->sums[i].cpu_sums);
 	}
 }
 
@@ -183,7 +183,7 @@ void resource_stats_free(struct resource_stats *stats)
 	struct resource_entry *entry;
 	unsigned int i;
 
-	while ((entry = hash_take(stats->resources))) {
+	while ((entry = hash_take_first(stats->resources))) {
 		free_entry(entry);
 		free(entry);
 	}

@@ -19,7 +19,7 @@
 #define RESOURCE_WMI_CLASSES	0x10000
 
 struct resource_rates {
-	uint32_t known;
+	uint32_t is_known;
 	uint32_t release_rate;
 	uint32_t contention_rate;
 	uint32_t timeout_rate;
@@ -34,7 +34,7 @@ enum resource_access {
 /*
  * Sums of the exclusive owners of a resource, or of the shared ones.
  * @record_count: number of records of last releases
- * @waits_during_holds: number of waits that began during the sampled holds
+ * @wait_during_hold_count: number of waits that began during the sampled holds
  * @max_depth: most acquisitions of one owner at once
  * @wait: distribution of the waits, cycles
  * @hold: distribution of the known holds, cycles
@@ -44,13 +44,13 @@ struct resource_sum {
 	uint64_t release_count;
 	double variance;
 	uint64_t waited_count;
-	uint64_t waits_during_holds;
-	uint64_t excessive_waits;
+	uint64_t wait_during_hold_count;
+	uint64_t excessive_wait_count;
 	uint32_t max_depth;
 	struct histogram wait;
 	struct histogram hold;
 	uint64_t unknown_hold_count;
-	struct cpu_sums cpus;
+	struct cpu_sums cpu_sums;
 };
 
 /* The kind is part of the key, because locks of two kinds may use the same memory in turn. */

@@ -8,19 +8,19 @@
 #include "spinlock_stats.h"
 
 /**
- * spinlock_rule() - get the rules by which a record was written
+ * find_spinlock_rule() - get the rules by which a record was written
  * @rates: parameters by which the record was sampled
  * @record: record
  *
  * Return: WMI_SPINLOCK_RULE_*; 0 in files without rules, where the byte is reserved.
  */
-uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_record *record)
+uint8_t find_spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_record *record)
 {
 	return rates->has_rules ? record->rule : 0;
 }
 
 /**
- * spinlock_weight() - get the number of acquisitions that a record stands for
+ * compute_spinlock_weight() - get the number of acquisitions that a record stands for
  * @rates: parameters by which the record was sampled
  * @record: record
  *
@@ -32,39 +32,39 @@ uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_
  *
  * Return: number of acquisitions; 0 for a record that only the blocker rule has written.
  */
-uint64_t spinlock_weight(const struct spinlock_rates *rates,
-			 const struct spinlock_record *record)
+uint64_t compute_spinlock_weight(const struct spinlock_rates *rates,
+				 const struct spinlock_record *record)
 {
 	uint32_t hold = record->release_time - record->acquire_time;
 
-	if (spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_BLOCKER_ONLY)
+	if (find_spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_BLOCKER_ONLY)
 		return 0;
-	if (!rates->known)
+	if (!rates->is_known)
 		return 1;
-	if (!(spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED) && rates->hold_threshold &&
-	    hold > rates->hold_threshold)
+	if (!(find_spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED) &&
+	    rates->hold_threshold && hold > rates->hold_threshold)
 		return 1;
 	if (!record->spin_count)
 		return rates->acquire_rate;
 	return record->spin_count >= rates->spin_threshold ? rates->contention_rate : 1;
 }
 
-static bool add_to_cpu(struct spinlock_sum *sum, const struct spinlock_pending *pending)
+static bool add_to_cpu(struct spinlock_sum *sum, const struct pending_record *pending)
 {
 	const struct spinlock_record *record = &pending->record;
 	double weight = (double)pending->weight;
 
-	return cpu_sums_add(&sum->cpus, &pending->origin, weight,
+	return cpu_sums_add(&sum->cpu_sums, &pending->origin, weight,
 			    record->spin_count ? (double)record->wait_time * weight : 0);
 }
 
-static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *pending)
+static bool add_record(struct spinlock_sum *sum, const struct pending_record *pending)
 {
 	const struct spinlock_record *record = &pending->record;
 	const struct spinlock_rates *rates = pending->rates;
 	uint64_t hold = pending->hold, weight = pending->weight;
 	unsigned int depth = record->depth;
-	uint8_t rule = spinlock_rule(rates, record);
+	uint8_t rule = find_spinlock_rule(rates, record);
 
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER)
 		sum->blocker_count++;
@@ -74,10 +74,10 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *
 	}
 	sum->record_count++;
 	sum->in_step_count += pending->in_step;
-	sum->acquisitions += weight;
+	sum->acquisition_count += weight;
 	if (record->spin_count) {
 		sum->contended_count += weight;
-		sum->spins += (double)record->spin_count * (double)weight;
+		sum->spin_count += (double)record->spin_count * (double)weight;
 	}
 	sum->dpc_count += record->dpc ? weight : 0;
 	sum->isr_count += record->isr ? weight : 0;
@@ -93,7 +93,7 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *
 		return true;
 	}
 	return histogram_add(&sum->hold, hold, weight) &&
-	       (!record->interrupts || histogram_add(&sum->interrupted_hold, hold, weight));
+	       (!record->interrupt_count || histogram_add(&sum->interrupted_hold, hold, weight));
 }
 
 static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
@@ -102,9 +102,9 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 
 	sum->record_count += more->record_count;
 	sum->in_step_count += more->in_step_count;
-	sum->acquisitions += more->acquisitions;
+	sum->acquisition_count += more->acquisition_count;
 	sum->contended_count += more->contended_count;
-	sum->spins += more->spins;
+	sum->spin_count += more->spin_count;
 	sum->dpc_count += more->dpc_count;
 	sum->isr_count += more->isr_count;
 	for (i = 0; i < SPINLOCK_DEPTHS; i++)
@@ -117,7 +117,7 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	return histogram_merge(&sum->wait, &more->wait) &&
 	       histogram_merge(&sum->hold, &more->hold) &&
 	       histogram_merge(&sum->interrupted_hold, &more->interrupted_hold) &&
-	       cpu_sums_merge(&sum->cpus, &more->cpus);
+	       cpu_sums_merge(&sum->cpu_sums, &more->cpu_sums);
 }
 
 static void free_sum(struct spinlock_sum *sum)
@@ -125,7 +125,7 @@ static void free_sum(struct spinlock_sum *sum)
 	histogram_free(&sum->wait);
 	histogram_free(&sum->hold);
 	histogram_free(&sum->interrupted_hold);
-	cpu_sums_free(&sum->cpus);
+	cpu_sums_free(&sum->cpu_sums);
 }
 
 static void add_pending_records(struct spinlock_stats *stats)
@@ -133,7 +133,7 @@ static void add_pending_records(struct spinlock_stats *stats)
 	unsigned int i;
 
 	for (i = 0; i < stats->pending_count; i++) {
-		const struct spinlock_pending *pending = &stats->pending[i];
+		const struct pending_record *pending = &stats->pending[i];
 		const struct spinlock_record *record = &pending->record;
 		struct spinlock_pair *pair = pending->pair;
 
@@ -151,8 +151,8 @@ static void add_pending_records(struct spinlock_stats *stats)
 	stats->pending_count = 0;
 }
 
-static struct spinlock_pair **cached_pair(struct spinlock_stats *stats,
-					  const struct spinlock_key *key)
+static struct spinlock_pair **find_cached_pair(struct spinlock_stats *stats,
+					       const struct spinlock_key *key)
 {
 	uint64_t mixed = (key->lock * 31 + key->caller) * UINT64_C(0x9E3779B97F4A7C15);
 
@@ -233,7 +233,7 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 					  const struct spinlock_key *key)
 {
 	struct spinlock_pair *pair, **cached;
-	struct spinlock_lock *lock;
+	struct spinlock_entry *lock;
 
 	/* Pending records point to pairs. */
 	add_pending_records(stats);
@@ -244,7 +244,7 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 	pair = find_lightest(stats);
 	if (!add_sum(&stats->others, &pair->sum))
 		stats->no_memory = true;
-	cached = cached_pair(stats, &pair->key);
+	cached = find_cached_pair(stats, &pair->key);
 	if (*cached == pair)
 		*cached = NULL;
 	lock = pair->lock;
@@ -283,7 +283,7 @@ static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
 				       const struct spinlock_key *key)
 {
 	struct spinlock_pair *pair = NULL;
-	struct spinlock_lock *lock;
+	struct spinlock_entry *lock;
 
 	if (HASH_COUNT(stats->pairs) >= SPINLOCK_PAIRS_MAX)
 		return replace_pair(stats, key);
@@ -303,7 +303,7 @@ static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
 				       const struct spinlock_record *record)
 {
 	const struct spinlock_key key = { record->lock, record->caller };
-	struct spinlock_pair **cached = cached_pair(stats, &key), *pair = *cached;
+	struct spinlock_pair **cached = find_cached_pair(stats, &key), *pair = *cached;
 
 	if (pair && pair->key.lock == key.lock && pair->key.caller == key.caller)
 		return pair;
@@ -319,14 +319,14 @@ static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
  * Test whether the sampling of a record may be in step with a loop. Only the acquire rate can be:
  * mode sampled chooses at random, and a record of weight 1 was written in any case.
  */
-static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pending *pending)
+static bool is_in_step(struct spinlock_stats *stats, const struct pending_record *pending)
 {
 	const struct spinlock_record *record = &pending->record;
 	const struct spinlock_rates *rates = pending->rates;
 	bool in_step;
 
 	if (record->spin_count || pending->weight < 2 ||
-	    spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED ||
+	    find_spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED ||
 	    !step_rate_fits_loops(rates->acquire_rate))
 		return false;
 	if (!step_watch_add(&stats->step_watch, pending->origin.cpu,
@@ -350,14 +350,14 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 			const struct spinlock_rates *rates, const struct record_origin *origin)
 {
 	struct spinlock_pair *pair = find_pair(stats, record);
-	struct spinlock_pending *pending = &stats->pending[stats->pending_count];
+	struct pending_record *pending = &stats->pending[stats->pending_count];
 
-	*pending = (struct spinlock_pending) {
+	*pending = (struct pending_record) {
 		.record = *record,
 		.rates = rates,
 		.pair = pair,
 		.hold = record->release_time - record->acquire_time,
-		.weight = spinlock_weight(rates, record),
+		.weight = compute_spinlock_weight(rates, record),
 		.origin = *origin,
 	};
 	pending->in_step = is_in_step(stats, pending);
@@ -398,13 +398,13 @@ void spinlock_stats_finish(struct spinlock_stats *stats)
 void spinlock_stats_free(struct spinlock_stats *stats)
 {
 	struct spinlock_pair *pair;
-	struct spinlock_lock *lock;
+	struct spinlock_entry *lock;
 
-	while ((pair = hash_take(stats->pairs))) {
+	while ((pair = hash_take_first(stats->pairs))) {
 		free_sum(&pair->sum);
 		free(pair);
 	}
-	while ((lock = hash_take(stats->locks))) {
+	while ((lock = hash_take_first(stats->locks))) {
 		free_sum(&lock->sum);
 		free(lock);
 	}

@@ -30,14 +30,14 @@
 
 /*
  * Sampling parameters of spin locks.
- * @known: the file has the parameters up to @hold_threshold
+ * @is_known: the file has the parameters up to @hold_threshold
  * @hold_threshold: SpinLockHoldThreshold, cycles
  * @has_rules: records say by which rule they were written
  * @blocker_rate: rate of the blocker rule, if @has_rules: one in @blocker_rate of the releases that
  *	left a waiter behind was written; 0: the rule was off
  */
 struct spinlock_rates {
-	uint32_t known;
+	uint32_t is_known;
 	uint32_t spin_threshold;
 	uint32_t contention_rate;
 	uint32_t acquire_rate;
@@ -61,9 +61,9 @@ struct spinlock_rates {
 struct spinlock_sum {
 	uint64_t record_count;
 	uint64_t in_step_count;
-	uint64_t acquisitions;
+	uint64_t acquisition_count;
 	uint64_t contended_count;
-	double spins;
+	double spin_count;
 	uint64_t dpc_count;
 	uint64_t isr_count;
 	uint64_t depth_counts[SPINLOCK_DEPTHS];
@@ -74,7 +74,7 @@ struct spinlock_sum {
 	struct histogram hold;
 	struct histogram interrupted_hold;
 	uint64_t blocker_count;
-	struct cpu_sums cpus;
+	struct cpu_sums cpu_sums;
 };
 
 /*
@@ -82,7 +82,7 @@ struct spinlock_sum {
  * @sum: sums over all callers, after spinlock_stats_finish()
  * @timeline: cycles waited in each slot of time, or NULL
  */
-struct spinlock_lock {
+struct spinlock_entry {
 	uint64_t address;
 	struct spinlock_sum sum;
 	struct timeline *timeline;
@@ -109,7 +109,7 @@ struct spinlock_score {
  */
 struct spinlock_pair {
 	struct spinlock_key key;
-	struct spinlock_lock *lock;
+	struct spinlock_entry *lock;
 	struct spinlock_sum sum;
 	struct spinlock_score evicted_score;
 	struct spinlock_score heap_score;
@@ -126,7 +126,7 @@ struct spinlock_pair {
  * @in_step: the distance between samples may be a multiple of a loop's length, so that always the
  *	same acquisition of the loop is sampled
  */
-struct spinlock_pending {
+struct pending_record {
 	struct spinlock_record record;
 	const struct spinlock_rates *rates;
 	struct spinlock_pair *pair;
@@ -152,7 +152,7 @@ struct spinlock_stats {
 	struct spinlock_rates highest_rates;
 	bool has_cpus;
 	struct spinlock_pair *pairs;
-	struct spinlock_lock *locks;
+	struct spinlock_entry *locks;
 	struct timelines timelines;
 	struct spinlock_sum others;
 	struct spinlock_pair **heap;
@@ -162,13 +162,13 @@ struct spinlock_stats {
 	uint64_t backward_count;
 	struct step_watch step_watch;
 	bool no_memory;
-	struct spinlock_pending pending[SPINLOCK_PENDING_MAX];
+	struct pending_record pending[SPINLOCK_PENDING_MAX];
 	unsigned int pending_count;
 	struct spinlock_pair *cache[1 << SPINLOCK_CACHE_BITS];
 };
 
 /**
- * spinlock_groups() - find the event groups of spin locks
+ * find_spinlock_groups() - find the event groups of spin locks
  * @modes: modes of the acquisitions, as bits
  * @has_linux: Linux' locks were recorded
  *
@@ -177,7 +177,7 @@ struct spinlock_stats {
  *
  * Return: event groups, PERF_*.
  */
-static inline uint32_t spinlock_groups(uint64_t modes, bool has_linux)
+static inline uint32_t find_spinlock_groups(uint64_t modes, bool has_linux)
 {
 	const uint64_t nt_modes = UINT64_C(1) << WMI_SPINLOCK_ORDINARY |
 				  UINT64_C(1) << WMI_SPINLOCK_EXECUTIVE_CONVERTED;
@@ -185,9 +185,10 @@ static inline uint32_t spinlock_groups(uint64_t modes, bool has_linux)
 	return !(modes & nt_modes) && has_linux ? SPINLOCK_LINUX_GROUPS : PERF_SPINLOCK;
 }
 
-uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_record *record);
-uint64_t spinlock_weight(const struct spinlock_rates *rates,
-			 const struct spinlock_record *record);
+uint8_t find_spinlock_rule(const struct spinlock_rates *rates,
+			   const struct spinlock_record *record);
+uint64_t compute_spinlock_weight(const struct spinlock_rates *rates,
+				 const struct spinlock_record *record);
 void spinlock_stats_add(struct spinlock_stats *stats,
 			const struct spinlock_record *record,
 			const struct spinlock_rates *rates, const struct record_origin *origin);

@@ -20,32 +20,32 @@
 #define SPLITS_MAX	0x40000
 
 /**
- * struct split - a lock or a thread, and a label
+ * struct split_pair - a lock or a thread, and a label
  * @key: class of the lock, its address, or id of the thread; 0: none
  * @label: of the attribute; NULL: further pairs
  */
-struct split {
+struct split_pair {
 	uint64_t key;
 	const struct charge_label *label;
 };
 
-struct split_entry;
+struct split_pair_entry;
 
 /**
- * struct splits - the pairs, and the sums in which numbers stand for them
+ * struct split_sums - the pairs, and the sums in which numbers stand for them
  * @labels: labels of the pairs
  * @entries: table of the pairs
- * @by_number: the same pairs; the first one has the number 1 and stands for all others
+ * @pairs_by_number: the same pairs; the first one has the number 1 and stands for all others
  * @count: number of pairs
  * @spinlocks: sums of spin locks
  * @resources: sums of locks that sleep
  * @switches: sums of threads by CPU; empty if the attribute is another one
  * @no_memory: something is missing for want of memory
  */
-struct splits {
+struct split_sums {
 	struct label_table labels;
-	struct split_entry *entries;
-	const struct split **by_number;
+	struct split_pair_entry *entries;
+	const struct split_pair **pairs_by_number;
 	size_t count;
 	struct spinlock_stats spinlocks;
 	struct resource_stats resources;
@@ -53,10 +53,11 @@ struct splits {
 	bool no_memory;
 };
 
-struct splits *splits_open(const struct names *names, enum charge_by by);
-uint32_t splits_find(struct splits *splits, uint64_t key, const struct charge_hold *hold);
-const struct split *splits_at(const struct splits *splits, uint64_t number);
-bool splits_are_complete(const struct splits *splits);
-void splits_free(struct splits *splits);
+struct split_sums *split_sums_open(const struct names *names, enum charge_attribute attribute);
+uint32_t split_sums_find(struct split_sums *split_sums, uint64_t key,
+			 const struct charge_hold *hold);
+const struct split_pair *split_sums_pair_at(const struct split_sums *split_sums, uint64_t number);
+bool split_sums_are_complete(const struct split_sums *split_sums);
+void split_sums_free(struct split_sums *split_sums);
 
 #endif /* _NTKLOG_SPLITS_H */

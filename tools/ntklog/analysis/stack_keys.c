@@ -32,9 +32,9 @@ static uint64_t *copy_addresses(const struct etl_stack *stack)
 	return addresses;
 }
 
-static size_t definitions_until(const struct stack_key *key, uint64_t time)
+static size_t count_definitions_until(const struct stack_key *key, uint64_t time)
 {
-	return count_until(key->definitions, key->count, sizeof(*key->definitions), time);
+	return count_until_time(key->definitions, key->count, sizeof(*key->definitions), time);
 }
 
 /**
@@ -58,7 +58,7 @@ void stack_keys_define(struct stack_keys *keys, const struct etl_event *event,
 	hash_find_or_add(keys->keys, key, &stack->key, STACK_DEFINITIONS_MAX, key);
 	if (!key)
 		return;
-	at = definitions_until(key, new.time);
+	at = count_definitions_until(key, new.time);
 	if (!new.count && at && !key->definitions[at - 1].count)
 		return;
 	if (!new.count && at < key->count && !key->definitions[at].count) {
@@ -98,7 +98,7 @@ const struct stack_definition *stack_keys_find(const struct stack_keys *keys, ui
 	HASH_FIND(hh, keys->keys, &value, sizeof(value), key);
 	if (!key)
 		return NULL;
-	at = definitions_until(key, time);
+	at = count_definitions_until(key, time);
 	if (at && key->definitions[at - 1].count)
 		return &key->definitions[at - 1];
 	while (at < key->count && !key->definitions[at].count)
@@ -122,6 +122,6 @@ void stack_keys_free(struct stack_keys *keys)
 {
 	struct stack_key *key;
 
-	while ((key = hash_take(keys->keys)))
+	while ((key = hash_take_first(keys->keys)))
 		free_key(key);
 }

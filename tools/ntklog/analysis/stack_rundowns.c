@@ -37,9 +37,10 @@ bool event_is_stack_rundown(const struct etl_event *event)
 	       event_type_find(event) && event->data_size == sizeof(struct ntklog_stacks_dc);
 }
 
-static size_t rundowns_until(const struct stack_rundowns *rundowns, uint64_t time)
+static size_t count_rundowns_until(const struct stack_rundowns *rundowns, uint64_t time)
 {
-	return count_until(rundowns->rundowns, rundowns->count, sizeof(*rundowns->rundowns), time);
+	return count_until_time(rundowns->rundowns, rundowns->count, sizeof(*rundowns->rundowns),
+				time);
 }
 
 /**
@@ -49,7 +50,7 @@ static size_t rundowns_until(const struct stack_rundowns *rundowns, uint64_t tim
  */
 void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event *event)
 {
-	size_t at = rundowns_until(rundowns, event->time_stamp);
+	size_t at = count_rundowns_until(rundowns, event->time_stamp);
 	struct stack_rundown *more;
 	struct ntklog_stacks_dc dc;
 
@@ -70,7 +71,7 @@ void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event 
 }
 
 /**
- * stack_rundowns_expect() - test whether an event was written with a stack
+ * stack_rundowns_expect_stack() - test whether an event was written with a stack
  * @rundowns: rundowns of the file
  * @event: event of any type
  *
@@ -79,7 +80,8 @@ void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event 
  *
  * Return: true if the event was written with a stack; false also if there is no rundown.
  */
-bool stack_rundowns_expect(const struct stack_rundowns *rundowns, const struct etl_event *event)
+bool stack_rundowns_expect_stack(const struct stack_rundowns *rundowns,
+				 const struct etl_event *event)
 {
 	const struct event_type *type;
 	struct resource_record resource;
@@ -88,7 +90,7 @@ bool stack_rundowns_expect(const struct stack_rundowns *rundowns, const struct e
 
 	if (!rundowns->count)
 		return false;
-	at = rundowns_until(rundowns, event->time_stamp);
+	at = count_rundowns_until(rundowns, event->time_stamp);
 	stack_bits = rundowns->rundowns[at ? at - 1 : 0].stacks;
 	type = event_type_find(event);
 	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])

@@ -18,10 +18,10 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	double variance = weight_variance(record->weight);
 
 	sum->record_count++;
-	sum->acquisitions += record->weight;
+	sum->acquisition_count += record->weight;
 	sum->variance += variance;
-	sum->is_sample |= record->is_sample;
-	sum->waits_are_sample |= record->waits_are_sample;
+	sum->is_sampled |= record->is_sampled;
+	sum->waits_are_sampled |= record->waits_are_sampled;
 	if (record->has_waited) {
 		sum->waited_count += record->weight;
 		sum->wait_sum += (double)record->wait * (double)record->weight;
@@ -55,8 +55,8 @@ static struct stack_entry *find_stack(struct stack_stats *stats, const struct st
 	struct stack_entry *entry;
 
 	wanted.key.class = stats->by_lock ? key->class : 0;
-	wanted.key.is_sleeping = stats->by_lock ? key->is_sleeping : 0;
-	wanted.key.by = stats->has_by ? key->by : 0;
+	wanted.key.is_sleeping_lock = stats->by_lock ? key->is_sleeping_lock : 0;
+	wanted.key.attribute_number = stats->has_attribute ? key->attribute_number : 0;
 	memcpy(wanted.key.addresses, addresses, size);
 	HASH_FIND(hh, stats->stacks, &wanted, key_size, entry);
 	if (entry || HASH_COUNT(stats->stacks) >= STACK_STATS_MAX ||
@@ -88,7 +88,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)
 {
 	const struct stack_stats_key key = {
-		record->class, record->is_sleeping, record->by
+		record->class, record->is_sleeping_lock, record->attribute_number
 	};
 	const uint64_t *addresses = &record->caller;
 	size_t count = 1;
@@ -120,7 +120,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *holder, double ticks)
 {
 	const struct stack_stats_key key = {
-		holder->class, holder->is_sleeping, holder->thread_id
+		holder->class, holder->is_sleeping_lock, holder->thread_id
 	};
 	const uint64_t *addresses = holder->frames;
 	struct stack_entry *entry;
@@ -147,7 +147,7 @@ void stack_stats_free(struct stack_stats *stats)
 {
 	struct stack_entry *entry;
 
-	while ((entry = hash_take(stats->stacks)))
+	while ((entry = hash_take_first(stats->stacks)))
 		free(entry);
 	*stats = (struct stack_stats) { 0 };
 }

@@ -17,10 +17,10 @@
 
 /*
  * Sums of the records with one stack: estimates, times in cycles.
- * @is_sample: @record_count is not all acquisitions, because a sample rate is above 1
+ * @is_sampled: @record_count is not all acquisitions, because a sample rate is above 1
  * @greatest_wait_variance, @greatest_hold_variance: greatest part of a single record in the
  *	variance
- * @waits_are_sample: not all acquisitions that waited have a record, because their rate is above 1
+ * @waits_are_sampled: not all acquisitions that waited have a record, because their rate is above 1
  * @wait_only_count: number of records that have a wait and no hold, as in mode waits: those of the
  *	other acquisitions are missing
  * @known_hold_count: estimated number of acquisitions whose hold is known
@@ -29,15 +29,15 @@
  */
 struct stack_sum {
 	uint64_t record_count;
-	uint64_t acquisitions;
+	uint64_t acquisition_count;
 	double variance;
-	bool is_sample;
+	bool is_sampled;
 	uint64_t waited_count;
 	double wait_sum;
 	double wait_variance;
 	double greatest_wait_variance;
 	double waited_variance;
-	bool waits_are_sample;
+	bool waits_are_sampled;
 	uint64_t wait_max;
 	uint64_t wait_only_count;
 	uint64_t known_hold_count;
@@ -50,33 +50,34 @@ struct stack_sum {
 
 /*
  * Values of a record of a spin lock or a resource; times in cycles.
- * @is_sample: not all acquisitions have a record, because a sample rate is above 1
+ * @is_sampled: not all acquisitions have a record, because a sample rate is above 1
  * @is_wait_only: the record has a wait and no hold
  * @class: key of the lock's class; used only if stacks are told apart by lock
- * @by: the task, or the number of the attribute of --by; used only if @has_by
+ * @attribute_number: the task, or the number of the value of the attribute of --by; used only if
+ *	@has_attribute
  * @caller: address of the caller, which is the stack of a record without one if stacks are told
  *	apart by lock; 0: not recorded
  */
 struct stack_record {
 	uint64_t weight;
-	bool is_sample;
-	bool waits_are_sample;
+	bool is_sampled;
+	bool waits_are_sampled;
 	bool has_waited;
 	uint64_t wait;
 	bool is_wait_only;
 	bool has_hold;
 	uint64_t hold;
 	uint64_t class;
-	bool is_sleeping;
-	uint32_t by;
+	bool is_sleeping_lock;
+	uint32_t attribute_number;
 	uint64_t caller;
 };
 
-/* @class and @by are 0 if stacks are not told apart by them. */
+/* @class and @attribute_number are 0 if stacks are not told apart by them. */
 struct stack_stats_key {
 	uint64_t class;
-	uint64_t is_sleeping;
-	uint64_t by;
+	uint64_t is_sleeping_lock;
+	uint64_t attribute_number;
 	uint64_t addresses[];
 };
 
@@ -90,17 +91,17 @@ struct stack_entry {
 /*
  * Sums of the records of a file, by stack; all zero: empty.
  * @by_lock: set by the caller: stacks of different classes of locks are told apart
- * @has_by: set by the caller: stacks are told apart by stack_record::by
+ * @has_attribute: set by the caller: stacks are told apart by stack_record::attribute_number
  * @stacks: table; a stack without addresses was lost, or is not known
  * @others: sums of records whose stack the full table, or missing memory, keeps out of @stacks
  */
 struct stack_stats {
 	bool by_lock;
-	bool has_by;
+	bool has_attribute;
 	struct stack_entry *stacks;
 	size_t address_count;
 	struct stack_sum others;
-	struct stacks_counts counts;
+	struct stack_counts counts;
 	bool has_any;
 	bool no_memory;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events with their stacks. stacks_open() searches some buffers of a file for stacks. As long as no
- * stack is known, stacks_next() returns each event at once. Then it copies events into a queue, and
- * returns the oldest one when the queue is full.
+ * Events with their stacks. stack_matcher_open() searches some buffers of a file for stacks. As
+ * long as no stack is known, stack_matcher_next() returns each event at once. Then it copies events
+ * into a queue, and returns the oldest one when the queue is full.
  */
 
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@
 /* Number of buffers at the start of each CPU that are searched for stacks, besides the last one. */
 #define SEARCHED_BUFFERS_MAX	2
 
-/* The largest value of rate_fit(): same CPU, same thread, and no stack yet. */
+/* The largest value of compute_fit(): same CPU, same thread, and no stack yet. */
 #define BEST_FIT	6
 
 /*
@@ -48,7 +48,7 @@ struct queued_event {
  * @queued: queue of events, a ring of STACKS_PENDING_MAX places
  * @was_returned: the oldest event was returned, and is dropped when the next one is asked for
  */
-struct stacks {
+struct stack_matcher {
 	struct etl_file *file;
 	struct etl_merge *merge;
 	bool has_stacks;
@@ -59,10 +59,10 @@ struct stacks {
 	bool was_returned;
 	struct stack_keys keys;
 	struct stack_rundowns rundowns;
-	struct stacks_counts counts;
+	struct stack_counts counts;
 };
 
-static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
+static void search_buffers_for_stacks(struct stack_matcher *matcher, struct etl_reader *reader)
 {
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
 	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
@@ -74,10 +74,10 @@ static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 
 	for (i = 1; seen && last && i < reader->file.buffers + UINT16_MAX + 1; i++) {
 		if (i < reader->file.buffers) {
-			number = reader->places[i].number;
-			if (seen[reader->places[i].processor]++ >= SEARCHED_BUFFERS_MAX) {
-				seen[reader->places[i].processor]--;
-				last[reader->places[i].processor] = number;
+			number = reader->index_entries[i].number;
+			if (seen[reader->index_entries[i].processor]++ >= SEARCHED_BUFFERS_MAX) {
+				seen[reader->index_entries[i].processor]--;
+				last[reader->index_entries[i].processor] = number;
 				continue;
 			}
 		} else {
@@ -90,19 +90,19 @@ static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 		while (cursor.next_offset < cursor.end_offset &&
 		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
 			if (event_is_stack_rundown(&event))
-				stack_rundowns_add(&stacks->rundowns, &event);
+				stack_rundowns_add(&matcher->rundowns, &event);
 			else if (!etl_read_stack(&stack, &reader->file, &event))
-				stacks->has_stacks |= stack.kind != ETL_STACK_NONE;
+				matcher->has_stacks |= stack.kind != ETL_STACK_NONE;
 		}
 	}
-	stacks->has_stacks |= stacks->rundowns.count > 0;
+	matcher->has_stacks |= matcher->rundowns.count > 0;
 	free(cursor.buffer);
 	free(seen);
 	free(last);
 }
 
 /* Read the definitions of keys, which may be anywhere in the file. */
-static void read_definitions(struct stacks *stacks, const struct etl_reader *reader)
+static void read_definitions(struct stack_matcher *matcher, const struct etl_reader *reader)
 {
 	struct etl_reader copy = *reader;
 	const struct etl_event *event;
@@ -111,73 +111,76 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 	copy.cursor.buffer = NULL;
 	copy.cursor.next_offset = 0;
 	copy.cursor.end_offset = 0;
-	copy.next_place_index = 0;
+	copy.next_index = 0;
 	while ((event = etl_next_event(&copy.file)))
 		if (!etl_read_stack(&stack, &copy.file, event) &&
 		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
-			stack_keys_define(&stacks->keys, event, &stack);
-			stacks->has_stacks = true;
+			stack_keys_define(&matcher->keys, event, &stack);
+			matcher->has_stacks = true;
 		}
 	free(copy.cursor.buffer);
 }
 
 /**
- * stacks_open_session() - begin to join the events of a running session with their stacks
+ * stack_matcher_open_session() - begin to join the events of a running session with their stacks
  * @file: header of the session's trace
  *
- * The caller passes the events to stacks_add(), and takes them by stacks_next_pending().
+ * The caller passes the events to stack_matcher_add(), and takes them by
+ * stack_matcher_next_pending().
  *
  * Return: the stacks, or NULL without memory.
  */
-struct stacks *stacks_open_session(struct etl_file *file)
+struct stack_matcher *stack_matcher_open_session(struct etl_file *file)
 {
-	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	struct stack_matcher *matcher = calloc(1, sizeof(*matcher));
 
-	if (!stacks)
+	if (!matcher)
 		return NULL;
-	stacks->file = file;
-	stacks->queued = calloc(STACKS_PENDING_MAX, sizeof(*stacks->queued));
-	if (stacks->queued)
-		return stacks;
-	free(stacks);
+	matcher->file = file;
+	matcher->queued = calloc(STACKS_PENDING_MAX, sizeof(*matcher->queued));
+	if (matcher->queued)
+		return matcher;
+	free(matcher);
 	return NULL;
 }
 
 /**
- * stacks_open() - begin to read events with their stacks
+ * stack_matcher_open() - begin to read events with their stacks
  * @file: open file, whose position and error stay
- * @merge: merge of @file, of which no event was read; the caller closes it after stacks_close()
+ * @merge: merge of @file, of which no event was read; the caller closes it after
+ *	stack_matcher_close()
  *
  * Return: the stacks, or NULL without memory.
  */
-struct stacks *stacks_open(struct etl_file *file, struct etl_merge *merge)
+struct stack_matcher *stack_matcher_open(struct etl_file *file, struct etl_merge *merge)
 {
-	struct stacks *stacks = stacks_open_session(file);
-	const struct etl_reader *reader = etl_const_reader(file);
+	struct stack_matcher *matcher = stack_matcher_open_session(file);
+	const struct etl_reader *reader = etl_const_reader_of(file);
 	struct etl_reader copy = *reader;
 
-	if (!stacks)
+	if (!matcher)
 		return NULL;
-	stacks->merge = merge;
+	matcher->merge = merge;
 	/* The buffers of a stream can be read only once. */
 	if (reader->input)
-		return stacks;
-	search_buffers(stacks, &copy);
+		return matcher;
+	search_buffers_for_stacks(matcher, &copy);
 	if (etl_may_have_names(reader))
-		read_definitions(stacks, reader);
-	return stacks;
+		read_definitions(matcher, reader);
+	return matcher;
 }
 
-static struct queued_event *queued_at(struct stacks *stacks, size_t number)
+static struct queued_event *queued_at(struct stack_matcher *matcher, size_t number)
 {
-	return &stacks->queued[(stacks->first + number) % STACKS_PENDING_MAX];
+	return &matcher->queued[(matcher->first + number) % STACKS_PENDING_MAX];
 }
 
 /*
  * Test whether an event has the id @thread_id. Set @has_thread_id to false if no such id is known
  * of the event.
  */
-static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool *has_thread_id)
+static bool event_is_of_thread(const struct etl_event *event, uint32_t thread_id,
+			       bool *has_thread_id)
 {
 	const struct event_type *type = event_type_find(event);
 	struct contextswap_record contextswap;
@@ -211,8 +214,8 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
  *
  * Return: 0 if the stack cannot belong to the event, at most BEST_FIT; the largest value wins.
  */
-static unsigned int rate_fit(const struct queued_event *queued, const struct etl_event *event,
-			     const struct etl_stack *stack)
+static unsigned int compute_fit(const struct queued_event *queued, const struct etl_event *event,
+				const struct etl_stack *stack)
 {
 	bool is_same_cpu = queued->event.processor == event->processor, has_thread_id, is_own;
 
@@ -223,7 +226,7 @@ static unsigned int rate_fit(const struct queued_event *queued, const struct etl
 	    (queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER ||
 	     queued->event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK))
 		return 0;
-	is_own = is_of_thread(&queued->event, stack->thread_id, &has_thread_id);
+	is_own = event_is_of_thread(&queued->event, stack->thread_id, &has_thread_id);
 	/*
 	 * The program's part of a stack may follow the kernel's part, which the event has already.
 	 */
@@ -235,19 +238,19 @@ static unsigned int rate_fit(const struct queued_event *queued, const struct etl
 	return 2 + 2 * is_own + (is_same_cpu ? (has_thread_id && !is_own ? 1 : 2) : 0);
 }
 
-static struct queued_event *find_event(struct stacks *stacks, const struct etl_event *event,
+static struct queued_event *find_event(struct stack_matcher *matcher, const struct etl_event *event,
 				       const struct etl_stack *stack)
 {
 	unsigned int best_fit = 0, this_fit;
 	struct queued_event *best = NULL, *queued;
 	size_t i;
 
-	for (i = stacks->count; i--;) {
-		queued = queued_at(stacks, i);
+	for (i = matcher->count; i--;) {
+		queued = queued_at(matcher, i);
 		if (queued->event.time_stamp != stack->event_time_stamp ||
 		    !queued->event.has_time || queued->event.has_impossible_time)
 			continue;
-		this_fit = rate_fit(queued, event, stack);
+		this_fit = compute_fit(queued, event, stack);
 		if (this_fit > best_fit) {
 			best = queued;
 			best_fit = this_fit;
@@ -259,7 +262,7 @@ static struct queued_event *find_event(struct stacks *stacks, const struct etl_e
 	return best;
 }
 
-static void add_addresses(struct stacks *stacks, struct queued_event *queued,
+static void add_addresses(struct stack_matcher *matcher, struct queued_event *queued,
 			  const struct etl_event *event, const struct etl_stack *stack,
 			  enum stack_state state)
 {
@@ -276,7 +279,7 @@ static void add_addresses(struct stacks *stacks, struct queued_event *queued,
 		queued->has_stack = true;
 	}
 	if (stack->kind == ETL_STACK_KEY_OF_EVENT) {
-		definition = stack_keys_find(&stacks->keys, stack->key, event->time_stamp);
+		definition = stack_keys_find(&matcher->keys, stack->key, event->time_stamp);
 		count = definition ? definition->count : 0;
 		if (!definition && state == STACK_FOUND && !queued->stack.count)
 			queued->stack.state = STACK_UNKNOWN;
@@ -305,9 +308,10 @@ static void add_addresses(struct stacks *stacks, struct queued_event *queued,
 }
 
 /* Copy an event to the end of the queue, which must not be full. Returns NULL without memory. */
-static struct queued_event *queue_event(struct stacks *stacks, const struct etl_event *event)
+static struct queued_event *queue_event(struct stack_matcher *matcher,
+					const struct etl_event *event)
 {
-	struct queued_event *queued = queued_at(stacks, stacks->count);
+	struct queued_event *queued = queued_at(matcher, matcher->count);
 	unsigned char *more;
 
 	if (event->size > queued->byte_capacity) {
@@ -323,73 +327,74 @@ static struct queued_event *queue_event(struct stacks *stacks, const struct etl_
 	queued->event.extension = queued->bytes + (event->extension - event->header);
 	queued->event.data = queued->bytes + (event->data - event->header);
 	queued->has_stack = false;
-	stacks->count++;
+	matcher->count++;
 	return queued;
 }
 
 /* Put an event into the queue, or add it to the queued event whose stack it is. */
-static void take_event(struct stacks *stacks, const struct etl_event *event)
+static void take_event(struct stack_matcher *matcher, const struct etl_event *event)
 {
 	struct etl_stack stack;
 	struct queued_event *queued;
 
 	if (event_is_stack_rundown(event))
-		stack_rundowns_add(&stacks->rundowns, event);
-	if (etl_read_stack(&stack, stacks->file, event))
+		stack_rundowns_add(&matcher->rundowns, event);
+	if (etl_read_stack(&stack, matcher->file, event))
 		return;
 	if (stack.kind != ETL_STACK_OF_EVENT && stack.kind != ETL_STACK_KEY_OF_EVENT) {
-		if (stack.kind != ETL_STACK_NONE && etl_const_reader(stacks->file)->input)
-			stack_keys_define(&stacks->keys, event, &stack);
-		queue_event(stacks, event);
+		if (stack.kind != ETL_STACK_NONE && etl_const_reader_of(matcher->file)->input)
+			stack_keys_define(&matcher->keys, event, &stack);
+		queue_event(matcher, event);
 		return;
 	}
-	queued = find_event(stacks, event, &stack);
+	queued = find_event(matcher, event, &stack);
 	if (queued) {
-		add_addresses(stacks, queued, event, &stack, STACK_FOUND);
+		add_addresses(matcher, queued, event, &stack, STACK_FOUND);
 		return;
 	}
-	queued = queue_event(stacks, event);
+	queued = queue_event(matcher, event);
 	if (queued)
-		add_addresses(stacks, queued, event, &stack, STACK_ALONE);
+		add_addresses(matcher, queued, event, &stack, STACK_ALONE);
 }
 
 /* Test whether an event is about stacks, so that the file has stacks from here on. */
-static bool begins_stacks(const struct etl_event *event)
+static bool event_begins_stacks(const struct etl_event *event)
 {
 	return event_is_stack_rundown(event) ||
 	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
 		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
 }
 
-static void drop_returned(struct stacks *stacks)
+static void drop_returned_event(struct stack_matcher *matcher)
 {
-	if (!stacks->was_returned)
+	if (!matcher->was_returned)
 		return;
-	stacks->first = (stacks->first + 1) % STACKS_PENDING_MAX;
-	stacks->count--;
-	stacks->was_returned = false;
+	matcher->first = (matcher->first + 1) % STACKS_PENDING_MAX;
+	matcher->count--;
+	matcher->was_returned = false;
 }
 
-static const struct etl_event *take_oldest(struct stacks *stacks, const struct stack **stack)
+static const struct etl_event *take_oldest(struct stack_matcher *matcher,
+					   const struct stack **stack)
 {
 	struct queued_event *queued;
 
-	drop_returned(stacks);
+	drop_returned_event(matcher);
 	*stack = NULL;
-	if (!stacks->count)
+	if (!matcher->count)
 		return NULL;
-	stacks->was_returned = true;
-	queued = queued_at(stacks, 0);
-	if (!queued->has_stack && stack_rundowns_expect(&stacks->rundowns, &queued->event)) {
+	matcher->was_returned = true;
+	queued = queued_at(matcher, 0);
+	if (!queued->has_stack && stack_rundowns_expect_stack(&matcher->rundowns, &queued->event)) {
 		queued->stack = (struct stack) { .state = STACK_MISSING };
 		queued->has_stack = true;
 	}
 	if (queued->has_stack) {
 		*stack = &queued->stack;
-		stacks->counts.found += queued->stack.state == STACK_FOUND;
-		stacks->counts.missing += queued->stack.state == STACK_MISSING;
-		stacks->counts.unknown += queued->stack.state == STACK_UNKNOWN;
-		stacks->counts.alone += queued->stack.state == STACK_ALONE;
+		matcher->counts.found_count += queued->stack.state == STACK_FOUND;
+		matcher->counts.missing_count += queued->stack.state == STACK_MISSING;
+		matcher->counts.unknown_count += queued->stack.state == STACK_UNKNOWN;
+		matcher->counts.alone_count += queued->stack.state == STACK_ALONE;
 	}
 	return &queued->event;
 }
@@ -398,52 +403,55 @@ static const struct etl_event *take_oldest(struct stacks *stacks, const struct s
  * Test whether the stack of the oldest event may still arrive. ntklog writes it right behind its
  * event: once another event of the same CPU has arrived, the stack is lost.
  */
-static bool oldest_may_get_stack(struct stacks *stacks)
+static bool oldest_may_get_stack(struct stack_matcher *matcher)
 {
-	const struct queued_event *first = queued_at(stacks, 0);
+	const struct queued_event *first = queued_at(matcher, 0);
 	size_t i;
 
-	if (first->has_stack || !stack_rundowns_expect(&stacks->rundowns, &first->event))
+	if (first->has_stack || !stack_rundowns_expect_stack(&matcher->rundowns, &first->event))
 		return false;
-	for (i = 1; i < stacks->count; i++)
-		if (queued_at(stacks, i)->event.processor == first->event.processor)
+	for (i = 1; i < matcher->count; i++)
+		if (queued_at(matcher, i)->event.processor == first->event.processor)
 			return false;
 	return true;
 }
 
 /**
- * stacks_add() - add an event of a running session
- * @stacks: from stacks_open_session(); stacks_next_pending() has returned NULL since the last call
+ * stack_matcher_add() - add an event of a running session
+ * @matcher: from stack_matcher_open_session(); stack_matcher_next_pending() has returned NULL since
+ *	the last call
  * @event: event; it is copied
  */
-void stacks_add(struct stacks *stacks, const struct etl_event *event)
+void stack_matcher_add(struct stack_matcher *matcher, const struct etl_event *event)
 {
-	drop_returned(stacks);
-	take_event(stacks, event);
+	drop_returned_event(matcher);
+	take_event(matcher, event);
 }
 
 /**
- * stacks_next_pending() - get the next queued event without reading more events
- * @stacks: from stacks_open() or stacks_open_session()
- * @stack: set to the stack of the event, as stacks_next() does
+ * stack_matcher_next_pending() - get the next queued event without reading more events
+ * @matcher: from stack_matcher_open() or stack_matcher_open_session()
+ * @stack: set to the stack of the event, as stack_matcher_next() does
  *
  * Return: the event, which is valid until the next call; NULL if the queue is empty or the stack of
  * the oldest event may still arrive.
  */
-const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack)
+const struct etl_event *stack_matcher_next_pending(struct stack_matcher *matcher,
+						   const struct stack **stack)
 {
-	drop_returned(stacks);
+	drop_returned_event(matcher);
 	/* A full queue has no room for the stack. */
-	if (stacks->count && stacks->count < STACKS_PENDING_MAX && oldest_may_get_stack(stacks)) {
+	if (matcher->count && matcher->count < STACKS_PENDING_MAX &&
+	    oldest_may_get_stack(matcher)) {
 		*stack = NULL;
 		return NULL;
 	}
-	return take_oldest(stacks, stack);
+	return take_oldest(matcher, stack);
 }
 
 /**
- * stacks_next() - get the next event with its stack
- * @stacks: from stacks_open()
+ * stack_matcher_next() - get the next event with its stack
+ * @matcher: from stack_matcher_open()
  * @stack: set to the stack of the event; NULL if the event has no stack and should have none
  *
  * A stack is returned as an event only if the event that it belongs to is not in the queue. Damaged
@@ -451,93 +459,94 @@ const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct 
  *
  * Return: the event, which is valid until the next call; NULL at the end.
  */
-const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack)
+const struct etl_event *stack_matcher_next(struct stack_matcher *matcher,
+					   const struct stack **stack)
 {
 	const struct etl_event *event;
 
-	while (!stacks->has_ended &&
-	       stacks->count - stacks->was_returned < STACKS_PENDING_MAX - 1) {
-		event = etl_merge_next(stacks->merge);
+	while (!matcher->has_ended &&
+	       matcher->count - matcher->was_returned < STACKS_PENDING_MAX - 1) {
+		event = etl_merge_next(matcher->merge);
 		if (!event) {
-			stacks->has_ended = true;
+			matcher->has_ended = true;
 			break;
 		}
-		if (!stacks->has_stacks && begins_stacks(event))
-			stacks->has_stacks = true;
-		if (!stacks->has_stacks && stacks->count == stacks->was_returned) {
+		if (!matcher->has_stacks && event_begins_stacks(event))
+			matcher->has_stacks = true;
+		if (!matcher->has_stacks && matcher->count == matcher->was_returned) {
 			*stack = NULL;
 			return event;
 		}
-		take_event(stacks, event);
+		take_event(matcher, event);
 	}
-	return take_oldest(stacks, stack);
+	return take_oldest(matcher, stack);
 }
 
 /**
- * stacks_counts() - get the numbers of events by the state of their stack
- * @stacks: from stacks_open()
+ * stack_matcher_counts() - get the numbers of events by the state of their stack
+ * @matcher: from stack_matcher_open()
  *
- * Return: the counts, until stacks_close().
+ * Return: the counts, until stack_matcher_close().
  */
-const struct stacks_counts *stacks_counts(const struct stacks *stacks)
+const struct stack_counts *stack_matcher_counts(const struct stack_matcher *matcher)
 {
-	return &stacks->counts;
+	return &matcher->counts;
 }
 
 /**
- * stacks_report_missing() - tell the user which stacks are missing
- * @stacks: stacks of which all events were read, or NULL
+ * stack_matcher_report_missing() - tell the user which stacks are missing
+ * @matcher: stacks of which all events were read, or NULL
  * @file: file of the events
  */
-void stacks_report_missing(const struct stacks *stacks, const struct etl_file *file)
+void stack_matcher_report_missing(const struct stack_matcher *matcher, const struct etl_file *file)
 {
-	const struct stacks_counts *counts = stacks ? &stacks->counts : NULL;
+	const struct stack_counts *counts = matcher ? &matcher->counts : NULL;
 
 	if (!counts)
 		return;
-	if (counts->missing)
+	if (counts->missing_count)
 		message("%s: %" PRIu64
 			" events have no stack: it was lost, or could not be recorded",
-			file->path, counts->missing);
-	if (counts->unknown)
+			file->path, counts->missing_count);
+	if (counts->unknown_count)
 		message("%s: %" PRIu64
 			" events have keys, whose stacks are not in the file",
-			file->path, counts->unknown);
-	if (stacks->keys.is_full || stacks->rundowns.is_full)
+			file->path, counts->unknown_count);
+	if (matcher->keys.is_full || matcher->rundowns.is_full)
 		message("%s: too many notes about stacks and their keys: some were not used",
 			file->path);
-	if (counts->alone)
+	if (counts->alone_count)
 		message("%s: %" PRIu64 " stacks belong to events that are not in the file",
-			file->path, counts->alone);
+			file->path, counts->alone_count);
 }
 
 /**
- * stacks_has_any() - test whether events have stacks, or should have them
- * @stacks: from stacks_open()
+ * stack_matcher_has_stacks() - test whether events have stacks, or should have them
+ * @matcher: from stack_matcher_open()
  *
  * Return: true if an event read so far says that stacks are recorded.
  */
-bool stacks_has_any(const struct stacks *stacks)
+bool stack_matcher_has_stacks(const struct stack_matcher *matcher)
 {
-	return stacks->has_stacks;
+	return matcher->has_stacks;
 }
 
 /**
- * stacks_close() - free the stacks
- * @stacks: from stacks_open() or stacks_open_session(), or NULL; the file stays open
+ * stack_matcher_close() - free the stacks
+ * @matcher: from stack_matcher_open() or stack_matcher_open_session(), or NULL; the file stays open
  */
-void stacks_close(struct stacks *stacks)
+void stack_matcher_close(struct stack_matcher *matcher)
 {
 	size_t i;
 
-	if (!stacks)
+	if (!matcher)
 		return;
 	for (i = 0; i < STACKS_PENDING_MAX; i++) {
-		free(stacks->queued[i].bytes);
-		free(stacks->queued[i].addresses);
+		free(matcher->queued[i].bytes);
+		free(matcher->queued[i].addresses);
 	}
-	free(stacks->queued);
-	stack_keys_free(&stacks->keys);
-	stack_rundowns_free(&stacks->rundowns);
-	free(stacks);
+	free(matcher->queued);
+	stack_keys_free(&matcher->keys);
+	stack_rundowns_free(&matcher->rundowns);
+	free(matcher);
 }

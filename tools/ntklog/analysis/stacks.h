@@ -5,7 +5,7 @@
 /*
  * Events with their stacks. ntklog writes a stack right behind its event. Windows may write it
  * later, and the user part of the stack later still. So up to STACKS_PENDING_MAX events wait in a
- * queue for their stacks. stacks_next() returns them in their order.
+ * queue for their stacks. stack_matcher_next() returns them in their order.
  */
 
 #include <stdbool.h>
@@ -45,23 +45,25 @@ struct stack {
 	const uint64_t *addresses;
 };
 
-struct stacks_counts {
-	uint64_t found;
-	uint64_t missing;
-	uint64_t unknown;
-	uint64_t alone;
+struct stack_counts {
+	uint64_t found_count;
+	uint64_t missing_count;
+	uint64_t unknown_count;
+	uint64_t alone_count;
 };
 
-struct stacks;
+struct stack_matcher;
 
-struct stacks *stacks_open_session(struct etl_file *file);
-struct stacks *stacks_open(struct etl_file *file, struct etl_merge *merge);
-void stacks_add(struct stacks *stacks, const struct etl_event *event);
-const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack);
-const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack);
-const struct stacks_counts *stacks_counts(const struct stacks *stacks);
-void stacks_report_missing(const struct stacks *stacks, const struct etl_file *file);
-bool stacks_has_any(const struct stacks *stacks);
-void stacks_close(struct stacks *stacks);
+struct stack_matcher *stack_matcher_open_session(struct etl_file *file);
+struct stack_matcher *stack_matcher_open(struct etl_file *file, struct etl_merge *merge);
+void stack_matcher_add(struct stack_matcher *stacks, const struct etl_event *event);
+const struct etl_event *stack_matcher_next(struct stack_matcher *stacks,
+					   const struct stack **stack);
+const struct etl_event *stack_matcher_next_pending(struct stack_matcher *stacks,
+						   const struct stack **stack);
+const struct stack_counts *stack_matcher_counts(const struct stack_matcher *stacks);
+void stack_matcher_report_missing(const struct stack_matcher *stacks, const struct etl_file *file);
+bool stack_matcher_has_stacks(const struct stack_matcher *stacks);
+void stack_matcher_close(struct stack_matcher *stacks);
 
 #endif /* _NTKLOG_STACKS_H */

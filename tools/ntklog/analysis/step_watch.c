@@ -38,30 +38,31 @@ bool step_rate_fits_loops(uint32_t rate)
  */
 bool step_watch_add(struct step_watch *watch, unsigned int cpu, uint64_t key, bool *in_step)
 {
-	struct step_cpu *of_cpu;
+	struct step_watch_cpu *cpu_keys;
 	unsigned int period;
 
 	*in_step = false;
 	if (cpu >= watch->cpu_count) {
-		of_cpu = grow_to(watch->cpus, watch->cpu_count, cpu + 1, sizeof(*of_cpu));
-		if (!of_cpu)
+		cpu_keys = grow_to(watch->cpus, watch->cpu_count, cpu + 1, sizeof(*cpu_keys));
+		if (!cpu_keys)
 			return false;
-		watch->cpus = of_cpu;
+		watch->cpus = cpu_keys;
 		watch->cpu_count = cpu + 1;
 	}
-	of_cpu = &watch->cpus[cpu];
+	cpu_keys = &watch->cpus[cpu];
 	for (period = 1; period <= STEP_PERIODS_MAX; period++) {
-		uint8_t *repeats = &of_cpu->repeats[period - 1];
+		uint8_t *repeats = &cpu_keys->repeat_counts[period - 1];
 
-		if (period > of_cpu->record_count ||
-		    of_cpu->last[(of_cpu->record_count - period) % STEP_PERIODS_MAX] != key)
+		if (period > cpu_keys->record_count ||
+		    cpu_keys->last_keys[(cpu_keys->record_count -
+					 period) % STEP_PERIODS_MAX] != key)
 			*repeats = 0;
 		else if (*repeats < STEP_REPEATS)
 			++*repeats;
 		if (*repeats == STEP_REPEATS)
 			*in_step = true;
 	}
-	of_cpu->last[of_cpu->record_count++ % STEP_PERIODS_MAX] = key;
+	cpu_keys->last_keys[cpu_keys->record_count++ % STEP_PERIODS_MAX] = key;
 	return true;
 }
 

@@ -20,17 +20,17 @@
 #define STEP_PERIODS_MAX	8
 
 /*
- * @last: key of each record, by its number modulo STEP_PERIODS_MAX
- * @repeats: number of records in a row with the key of the record P + 1 earlier, for each P
+ * @last_keys: key of each record, by its number modulo STEP_PERIODS_MAX
+ * @repeat_counts: number of records in a row with the key of the record P + 1 earlier, for each P
  */
-struct step_cpu {
-	uint64_t last[STEP_PERIODS_MAX];
-	uint8_t repeats[STEP_PERIODS_MAX];
+struct step_watch_cpu {
+	uint64_t last_keys[STEP_PERIODS_MAX];
+	uint8_t repeat_counts[STEP_PERIODS_MAX];
 	uint64_t record_count;
 };
 
 struct step_watch {
-	struct step_cpu *cpus;
+	struct step_watch_cpu *cpus;
 	size_t cpu_count;
 };
 

@@ -8,9 +8,9 @@
 #include "grow.h"
 #include "switch_stats.h"
 
-static struct switch_thread *find_thread(struct switch_stats *stats, uint32_t thread_id)
+static struct thread_stats *find_thread(struct switch_stats *stats, uint32_t thread_id)
 {
-	struct switch_thread *thread;
+	struct thread_stats *thread;
 
 	hash_find_or_add(stats->threads, thread_id, &thread_id, THREADS_MAX, thread);
 	if (thread)
@@ -19,10 +19,10 @@ static struct switch_thread *find_thread(struct switch_stats *stats, uint32_t th
 	return &stats->others;
 }
 
-static struct switch_processor *find_processor(struct switch_stats *stats,
-					       unsigned int number)
+static struct processor_stats *find_processor(struct switch_stats *stats,
+					      unsigned int number)
 {
-	struct switch_processor *more;
+	struct processor_stats *more;
 
 	if (number < stats->processor_count)
 		return &stats->processors[number];
@@ -36,10 +36,10 @@ static struct switch_processor *find_processor(struct switch_stats *stats,
 	return &more[number];
 }
 
-static void add_run(struct switch_stats *stats, struct switch_processor *processor,
+static void add_run(struct switch_stats *stats, struct processor_stats *processor,
 		    uint32_t thread_id, uint64_t time, uint64_t origin)
 {
-	struct switch_thread *thread;
+	struct thread_stats *thread;
 	uint64_t run = time - processor->last_time;
 
 	if (!processor->switch_count)
@@ -54,7 +54,7 @@ static void add_run(struct switch_stats *stats, struct switch_processor *process
 	}
 	processor->busy_ticks += (double)run;
 	thread = find_thread(stats, thread_id);
-	if (!histogram_add(&thread->run, run, 1))
+	if (!histogram_add(&thread->run_times, run, 1))
 		stats->no_memory = true;
 	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run,
 			  (double)run);
@@ -72,8 +72,8 @@ void switch_stats_add(struct switch_stats *stats,
 		      const struct contextswap_record *record, unsigned int processor,
 		      uint64_t time, uint64_t origin)
 {
-	struct switch_processor *switch_cpu = find_processor(stats, processor);
-	struct switch_thread *thread;
+	struct processor_stats *switch_cpu = find_processor(stats, processor);
+	struct thread_stats *thread;
 
 	if (!switch_cpu)
 		return;
@@ -104,13 +104,13 @@ void switch_stats_add(struct switch_stats *stats,
  */
 void switch_stats_free(struct switch_stats *stats)
 {
-	struct switch_thread *thread;
+	struct thread_stats *thread;
 
-	while ((thread = hash_take(stats->threads))) {
-		histogram_free(&thread->run);
+	while ((thread = hash_take_first(stats->threads))) {
+		histogram_free(&thread->run_times);
 		free(thread);
 	}
-	histogram_free(&stats->others.run);
+	histogram_free(&stats->others.run_times);
 	timelines_free(&stats->timelines);
 	free(stats->processors);
 	*stats = (struct switch_stats) { 0 };

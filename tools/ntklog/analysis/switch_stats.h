@@ -19,16 +19,16 @@
 /*
  * @preemption_count: number of @switch_out_count at which the thread could have gone on
  * @wait_ticks: sum of NewThreadWaitTime of its switches, ticks of the system clock
- * @run: distribution of the times that it ran, session clock
+ * @run_times: distribution of the times that it ran, session clock
  * @timeline: time that it ran in each slot of time, session clock; or NULL
  */
-struct switch_thread {
+struct thread_stats {
 	uint32_t thread_id;
 	uint64_t switch_count;
 	uint64_t switch_out_count;
 	uint64_t preemption_count;
 	uint64_t wait_ticks;
-	struct histogram run;
+	struct histogram run_times;
 	struct timeline *timeline;
 	UT_hash_handle hh;
 };
@@ -38,7 +38,7 @@ struct switch_thread {
  * @gap_count: number of gaps: the old thread of a switch is not the new thread of the switch
  *	before, or the switch is earlier than the one before
  */
-struct switch_processor {
+struct processor_stats {
 	uint64_t switch_count;
 	uint64_t first_time;
 	uint64_t last_time;
@@ -54,9 +54,9 @@ struct switch_processor {
  * @others: sums of the threads beyond THREADS_MAX
  */
 struct switch_stats {
-	struct switch_thread *threads;
-	struct switch_thread others;
-	struct switch_processor *processors;
+	struct thread_stats *threads;
+	struct thread_stats others;
+	struct processor_stats *processors;
 	size_t processor_count;
 	struct timelines timelines;
 	bool no_memory;

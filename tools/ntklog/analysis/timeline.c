@@ -10,19 +10,19 @@
 #define FIRST_SLOT_TICKS	4096
 
 /* The length of a slot is a power of two. */
-static uint64_t slot_of(const struct timelines *set, uint64_t ticks)
+static uint64_t find_slot(const struct timelines *timelines, uint64_t ticks)
 {
-	return ticks >> __builtin_ctzll(set->slot_ticks);
+	return ticks >> __builtin_ctzll(timelines->slot_ticks);
 }
 
-static void double_slots(struct timelines *set)
+static void double_slot_length(struct timelines *timelines)
 {
 	struct timeline *timeline;
 	unsigned int i;
 
-	set->slot_ticks *= 2;
-	for (timeline = set->first; timeline; timeline = timeline->next) {
-		double *slots = timeline->slots;
+	timelines->slot_ticks *= 2;
+	for (timeline = timelines->first_timeline; timeline; timeline = timeline->next) {
+		double *slots = timeline->slot_sums;
 
 		for (i = 0; i < TIMELINE_SLOTS / 2; i++)
 			slots[i] = slots[2 * i] + slots[2 * i + 1];
@@ -30,15 +30,15 @@ static void double_slots(struct timelines *set)
 	}
 }
 
-static bool cover_time(struct timelines *set, uint64_t ticks)
+static bool cover_time(struct timelines *timelines, uint64_t ticks)
 {
 	/* A time before the begin of the time lines is a large number. */
 	if (ticks > UINT64_MAX / 4)
 		return false;
-	if (!set->slot_ticks)
-		set->slot_ticks = FIRST_SLOT_TICKS;
-	while (slot_of(set, ticks) >= TIMELINE_SLOTS)
-		double_slots(set);
+	if (!timelines->slot_ticks)
+		timelines->slot_ticks = FIRST_SLOT_TICKS;
+	while (find_slot(timelines, ticks) >= TIMELINE_SLOTS)
+		double_slot_length(timelines);
 	return true;
 }
 
@@ -46,113 +46,115 @@ static bool cover_time(struct timelines *set, uint64_t ticks)
  * Make the slots cover a time, and allocate the time line if it is NULL. Returns false if that
  * fails.
  */
-static bool prepare_timeline(struct timelines *set, struct timeline **timeline, uint64_t ticks)
+static bool prepare_timeline(struct timelines *timelines, struct timeline **timeline,
+			     uint64_t ticks)
 {
-	if (!cover_time(set, ticks))
+	if (!cover_time(timelines, ticks))
 		return false;
 	if (*timeline)
 		return true;
-	if (set->spare) {
-		*timeline = set->spare;
-		set->spare = set->spare->next_spare;
+	if (timelines->first_spare) {
+		*timeline = timelines->first_spare;
+		timelines->first_spare = timelines->first_spare->next_spare;
 		return true;
 	}
-	if (set->timeline_count == TIMELINES_MAX)
+	if (timelines->timeline_count == TIMELINES_MAX)
 		return false;
 	*timeline = calloc(1, sizeof(**timeline));
 	if (!*timeline) {
-		set->no_memory = true;
+		timelines->no_memory = true;
 		return false;
 	}
-	(*timeline)->next = set->first;
-	set->first = *timeline;
-	set->timeline_count++;
+	(*timeline)->next = timelines->first_timeline;
+	timelines->first_timeline = *timeline;
+	timelines->timeline_count++;
 	return true;
 }
 
 /**
  * timeline_add_span() - spread an amount over the slots of a span of time
- * @set: set of @timeline
+ * @timelines: set of @timeline
  * @timeline: time line; NULL: set to an unused or new one. A set has at most TIMELINES_MAX
  * @ticks: end of the span, ticks of the session's clock since the begin of the time lines
  * @length: length of the span, ticks; the part before the begin of the time lines is left out
  * @amount: amount of the whole span
  */
-void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64_t ticks,
+void timeline_add_span(struct timelines *timelines, struct timeline **timeline, uint64_t ticks,
 		       uint64_t length, double amount)
 {
 	uint64_t from = length < ticks ? ticks - length : 0;
 
-	if (!prepare_timeline(set, timeline, ticks))
+	if (!prepare_timeline(timelines, timeline, ticks))
 		return;
 	if (!length)
-		(*timeline)->slots[slot_of(set, ticks)] += amount;
+		(*timeline)->slot_sums[find_slot(timelines, ticks)] += amount;
 	while (from < ticks) {
-		uint64_t slot = slot_of(set, from), end = (slot + 1) * set->slot_ticks;
+		uint64_t slot = find_slot(timelines, from), end = (slot +
+								   1) * timelines->slot_ticks;
 
 		if (end > ticks)
 			end = ticks;
-		(*timeline)->slots[slot] += amount * (double)(end - from) / (double)length;
+		(*timeline)->slot_sums[slot] += amount * (double)(end - from) / (double)length;
 		from = end;
 	}
 }
 
 /**
  * timeline_add_wait() - add the wait of an acquisition whose event was written at the release
- * @set: set of @timeline
+ * @timelines: set of @timeline
  * @timeline: time line; NULL: set to an unused or new one. A set has at most TIMELINES_MAX
  * @ticks: time of the event, ticks of the session's clock since the begin of the time lines
  * @wait: length of the wait, which ended where the hold began, cycles
  * @hold: length of the hold, cycles
  * @weight: number of such waits
  */
-void timeline_add_wait(struct timelines *set, struct timeline **timeline, uint64_t ticks,
+void timeline_add_wait(struct timelines *timelines, struct timeline **timeline, uint64_t ticks,
 		       uint64_t wait, uint64_t hold, double weight)
 {
-	double ticks_per_cycle = set->ticks_per_cycle > 0 ? set->ticks_per_cycle : 1;
-	uint64_t held = whole_ticks((double)hold * ticks_per_cycle);
+	double ticks_per_cycle = timelines->ticks_per_cycle > 0 ? timelines->ticks_per_cycle : 1;
+	uint64_t held = floor_ticks((double)hold * ticks_per_cycle);
 
 	if (held > ticks)
 		return;
-	timeline_add_span(set, timeline, ticks - held,
-			  whole_ticks((double)wait * ticks_per_cycle), (double)wait * weight);
+	timeline_add_span(timelines, timeline, ticks - held,
+			  floor_ticks((double)wait * ticks_per_cycle), (double)wait * weight);
 }
 
 /**
  * timeline_release() - give a time line back to its set, for another use
- * @set: the set
+ * @timelines: the set
  * @timeline: time line that is not used any more, or NULL
  */
-void timeline_release(struct timelines *set, struct timeline *timeline)
+void timeline_release(struct timelines *timelines, struct timeline *timeline)
 {
 	if (!timeline)
 		return;
-	memset(timeline->slots, 0, sizeof(timeline->slots));
-	timeline->next_spare = set->spare;
-	set->spare = timeline;
+	memset(timeline->slot_sums, 0, sizeof(timeline->slot_sums));
+	timeline->next_spare = timelines->first_spare;
+	timelines->first_spare = timeline;
 }
 
 /**
- * timelines_cover() - make the slots cover the whole trace
- * @set: set to which nothing is added any more
+ * timelines_cover_time() - make the slots cover the whole trace
+ * @timelines: set to which nothing is added any more
  * @ticks: end of the trace, session clock since the begin of the time lines
  */
-void timelines_cover(struct timelines *set, uint64_t ticks)
+void timelines_cover_time(struct timelines *timelines, uint64_t ticks)
 {
-	cover_time(set, ticks);
+	cover_time(timelines, ticks);
 }
 
 /**
  * timelines_free() - free the time lines, and make the set empty
- * @set: set, or all zero
+ * @timelines: set, or all zero
  */
-void timelines_free(struct timelines *set)
+void timelines_free(struct timelines *timelines)
 {
 	struct timeline *timeline, *next;
 
-	for (timeline = set->first; timeline; timeline = next) {
+	for (timeline = timelines->first_timeline; timeline; timeline = next) {
 		next = timeline->next;
 		free(timeline);
 	}
-	*set = (struct timelines) { 0 };
+	*timelines = (struct timelines) { 0 };
 }

@@ -18,7 +18,7 @@
 struct timeline {
 	struct timeline *next;
 	struct timeline *next_spare;
-	double slots[TIMELINE_SLOTS];
+	double slot_sums[TIMELINE_SLOTS];
 };
 
 /*
@@ -29,18 +29,18 @@ struct timeline {
 struct timelines {
 	uint64_t slot_ticks;
 	double ticks_per_cycle;
-	struct timeline *first;
+	struct timeline *first_timeline;
 	size_t timeline_count;
-	struct timeline *spare;
+	struct timeline *first_spare;
 	bool no_memory;
 };
 
-void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64_t ticks,
+void timeline_add_span(struct timelines *timelines, struct timeline **timeline, uint64_t ticks,
 		       uint64_t length, double amount);
-void timeline_add_wait(struct timelines *set, struct timeline **timeline, uint64_t ticks,
+void timeline_add_wait(struct timelines *timelines, struct timeline **timeline, uint64_t ticks,
 		       uint64_t wait, uint64_t hold, double weight);
-void timeline_release(struct timelines *set, struct timeline *timeline);
-void timelines_cover(struct timelines *set, uint64_t ticks);
-void timelines_free(struct timelines *set);
+void timeline_release(struct timelines *timelines, struct timeline *timeline);
+void timelines_cover_time(struct timelines *timelines, uint64_t ticks);
+void timelines_free(struct timelines *timelines);
 
 #endif /* _NTKLOG_TIMELINE_H */

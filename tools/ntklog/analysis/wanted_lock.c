@@ -8,7 +8,7 @@
 #include "wanted_lock.h"
 
 /* With or without the cache in parentheses. */
-static bool fits(const char *name, const char *wanted)
+static bool name_matches(const char *name, const char *wanted)
 {
 	size_t length = strlen(wanted);
 
@@ -17,29 +17,29 @@ static bool fits(const char *name, const char *wanted)
 }
 
 /* Compare the name of a lock, which narrow tables print without its module. */
-static bool fits_lock(struct wanted_lock *wanted, const struct names *names, uint64_t key)
+static bool lock_matches(struct wanted_lock *wanted, const struct names *names, uint64_t key)
 {
 	char name[NAME_SIZE], whole_name[NAME_SIZE];
 
 	names_format_address(names, key, name, sizeof(name));
-	if (fits(name, wanted->name)) {
-		wanted->fits_whole = true;
+	if (name_matches(name, wanted->name)) {
+		wanted->matches_whole_name = true;
 	} else {
 		memcpy(whole_name, name, sizeof(name));
 		while (text_cut_module(name))
 			;
-		if (!fits(name, wanted->name))
+		if (!name_matches(name, wanted->name))
 			return false;
 		if (!wanted->whole_name[0])
 			memcpy(wanted->whole_name, whole_name, sizeof(whole_name));
 		else if (strcmp(wanted->whole_name, whole_name))
 			wanted->is_ambiguous = true;
 	}
-	wanted->is_ambiguous |= wanted->fits_whole && wanted->whole_name[0];
+	wanted->is_ambiguous |= wanted->matches_whole_name && wanted->whole_name[0];
 	return true;
 }
 
-static bool is_address(const char *text, uint64_t address)
+static bool text_is_address(const char *text, uint64_t address)
 {
 	char *end;
 
@@ -48,7 +48,7 @@ static bool is_address(const char *text, uint64_t address)
 }
 
 /**
- * wanted_lock_count() - test whether the events of a lock are summed up, and count those
+ * wanted_lock_count_event() - test whether the events of a lock are summed up, and count those
  * @wanted: @name is set
  * @names: names, or NULL
  * @address: address of the lock
@@ -57,25 +57,25 @@ static bool is_address(const char *text, uint64_t address)
  *
  * Return: true for all locks if the user asked for none, otherwise for the wanted lock.
  */
-bool wanted_lock_count(struct wanted_lock *wanted, const struct names *names, uint64_t address,
-		       uint64_t clock, bool by_address)
+bool wanted_lock_count_event(struct wanted_lock *wanted, const struct names *names,
+			     uint64_t address, uint64_t clock, bool by_address)
 {
-	struct wanted_lock_cached *cached;
+	struct cached_lock_test *cached;
 	uint64_t key, name_key;
 
 	if (!wanted->name)
 		return true;
-	key = names_lock_key(names, address, clock);
+	key = names_find_lock_key(names, address, clock);
 	name_key = by_address ? address : key;
 	cached = &wanted->cache[name_key * UINT64_C(0x9E3779B97F4A7C15) >>
 				(64 - WANTED_LOCKS_BITS)];
 	if (!cached->is_known || cached->key != key || cached->name_key != name_key)
-		*cached = (struct wanted_lock_cached) {
+		*cached = (struct cached_lock_test) {
 			.is_known = true, .key = key, .name_key = name_key,
-			.is_wanted = fits_lock(wanted, names, key) ||
-				     (name_key != key && fits_lock(wanted, names, name_key)),
+			.is_wanted = lock_matches(wanted, names, key) ||
+				     (name_key != key && lock_matches(wanted, names, name_key)),
 		};
-	if (!cached->is_wanted && !is_address(wanted->name, address))
+	if (!cached->is_wanted && !text_is_address(wanted->name, address))
 		return false;
 	wanted->event_count++;
 	return true;

@@ -14,7 +14,7 @@
  * @name: name or address as the user wrote it, or NULL for all locks
  * @event_count: number of selected events of the lock
  * @whole_name: the name, with its module, of the first lock that @name fits only without it
- * @fits_whole: @name fits the whole name of a lock
+ * @matches_whole_name: @name fits the whole name of a lock
  * @is_ambiguous: @name fits locks of several modules
  * @cache: recent locks, by the two keys whose names were compared with @name
  */
@@ -22,9 +22,9 @@ struct wanted_lock {
 	const char *name;
 	uint64_t event_count;
 	char whole_name[NAME_SIZE];
-	bool fits_whole;
+	bool matches_whole_name;
 	bool is_ambiguous;
-	struct wanted_lock_cached {
+	struct cached_lock_test {
 		uint64_t key;
 		uint64_t name_key;
 		bool is_known;
@@ -32,7 +32,7 @@ struct wanted_lock {
 	} cache[1 << WANTED_LOCKS_BITS];
 };
 
-bool wanted_lock_count(struct wanted_lock *wanted, const struct names *names, uint64_t address,
-		       uint64_t clock, bool by_address);
+bool wanted_lock_count_event(struct wanted_lock *wanted, const struct names *names,
+			     uint64_t address, uint64_t clock, bool by_address);
 
 #endif /* _NTKLOG_WANTED_LOCK_H */

@@ -13,12 +13,12 @@
 #define MARGIN	.001
 
 /**
- * window_is_all_of() - test whether an event matters only to the window that it lies in
+ * window_can_skip_event() - test whether an event matters only to the window that it lies in
  * @hook_id: hook id of the event
  *
  * Return: true for an event that says nothing of other times, as the parameters of sampling do.
  */
-bool window_is_all_of(uint16_t hook_id)
+bool window_can_skip_event(uint16_t hook_id)
 {
 	switch (hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -50,10 +50,10 @@ void window_skip_buffers(const struct selection *selection, const struct etl_fil
 		return;
 	if (selection->has_begin && selection->begin_seconds > MARGIN)
 		first = file->start_clock +
-			whole_ticks((selection->begin_seconds - MARGIN) * frequency);
+			floor_ticks((selection->begin_seconds - MARGIN) * frequency);
 	if (selection->has_end && selection->end_seconds > 0)
 		last = file->start_clock +
-		       whole_ticks((selection->end_seconds + MARGIN) * frequency);
+		       floor_ticks((selection->end_seconds + MARGIN) * frequency);
 	if (first || last < UINT64_MAX)
-		etl_merge_skip(merge, first, last, window_is_all_of);
+		etl_merge_skip(merge, first, last, window_can_skip_event);
 }

@@ -8,7 +8,7 @@
 
 #include "filter.h"
 
-bool window_is_all_of(uint16_t hook_id);
+bool window_can_skip_event(uint16_t hook_id);
 void window_skip_buffers(const struct selection *selection, const struct etl_file *file,
 			 struct etl_merge *merge);
 

@@ -91,14 +91,14 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
 static void print_path(char *text, size_t size, const char *type, const struct lock_path *path,
 		       const char *cache)
 {
-	if (*path->root_struct)
-		snprintf(text, size, "%s%s (%s)", path->root_struct, path->text + path->root_offset,
-			 cache);
+	if (*path->root_struct_name)
+		snprintf(text, size, "%s%s (%s)", path->root_struct_name, path->text +
+			 path->root_offset, cache);
 	else
 		snprintf(text, size, "%s%s", type, path->text);
 }
 
-static enum cache_result try_type(const struct types *types, const char *name,
+static enum cache_result try_type(const struct kernel_types *types, const char *name,
 				  const struct lock_place *place, char *text, size_t size)
 {
 	struct lock_path path;
@@ -142,8 +142,8 @@ static bool remove_ending(char *name)
  *
  * Return: CACHE_NAMED on success, else the reason of the failure.
  */
-enum cache_result cache_rules_apply(const struct types *types, const struct lock_place *place,
-				    char *text, size_t size)
+enum cache_result cache_rules_apply(const struct kernel_types *types,
+				    const struct lock_place *place, char *text, size_t size)
 {
 	static const char *const endings[] = { "", "_struct", "_info", "_node" };
 	enum cache_result match, best = CACHE_NOT_KNOWN;
@@ -226,24 +226,24 @@ static bool type_fits(const struct type_ref *type, const struct lock_place *plac
  * The distance is the number of members on the way from a parameter or the result of @function to
  * the structure; it may be @max_distance at most.
  */
-static bool guess_by_function(const struct types *types, const struct lock_place *place,
+static bool guess_by_function(const struct kernel_types *types, const struct lock_place *place,
 			      const char *function, const char *module, unsigned int max_distance,
 			      char *text, size_t size)
 {
-	static struct type_ref near[TYPES_NEAR_MAX];
+	static struct type_ref near_types[TYPES_NEAR_MAX];
 	static unsigned int distances[TYPES_NEAR_MAX];
-	size_t count = types_find_near_function(types, function, module, near, distances), i;
+	size_t count = types_find_near_function(types, function, module, near_types, distances), i;
 	struct lock_path path, found_path;
 	const struct type_ref *found = NULL;
 	unsigned int least_distance = max_distance + 1;
 	bool is_unique = false;
 
 	for (i = 0; i < count; i++) {
-		if (distances[i] > least_distance || !type_fits(&near[i], place, &path))
+		if (distances[i] > least_distance || !type_fits(&near_types[i], place, &path))
 			continue;
 		is_unique = distances[i] < least_distance;
 		least_distance = distances[i];
-		found = &near[i];
+		found = &near_types[i];
 		found_path = path;
 	}
 	if (!found || !is_unique || least_distance > max_distance)
@@ -252,8 +252,8 @@ static bool guess_by_function(const struct types *types, const struct lock_place
 	return true;
 }
 
-static bool guess_by_table(const struct types *types, const struct lock_place *place, char *text,
-			   size_t size)
+static bool guess_by_table(const struct kernel_types *types, const struct lock_place *place,
+			   char *text, size_t size)
 {
 	struct lock_path path, found_path;
 	struct type_ref type, found;
@@ -273,7 +273,7 @@ static bool guess_by_table(const struct types *types, const struct lock_place *p
 	return true;
 }
 
-static bool guess_by_module(const struct types *types, const struct lock_place *place,
+static bool guess_by_module(const struct kernel_types *types, const struct lock_place *place,
 			    const char *module, char *text, size_t size)
 {
 	struct lock_path path;
@@ -299,7 +299,7 @@ static bool guess_by_module(const struct types *types, const struct lock_place *
  *
  * Return: true if a structure was guessed.
  */
-bool cache_guess_type(const struct types *types, const struct lock_place *place,
+bool cache_guess_type(const struct kernel_types *types, const struct lock_place *place,
 		      const char *function, const char *module, char *text, size_t size)
 {
 	return guess_by_function(types, place, function, module, 0, text, size) ||

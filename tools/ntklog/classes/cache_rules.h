@@ -27,10 +27,10 @@ enum cache_result {
 	CACHE_NAMED,
 };
 
-enum cache_result cache_rules_apply(const struct types *types, const struct lock_place *place,
-				    char *text, size_t size);
+enum cache_result cache_rules_apply(const struct kernel_types *types,
+				    const struct lock_place *place, char *text, size_t size);
 bool cache_is_kmalloc(const struct lock_place *place);
-bool cache_guess_type(const struct types *types, const struct lock_place *place,
+bool cache_guess_type(const struct kernel_types *types, const struct lock_place *place,
 		      const char *function, const char *module, char *text, size_t size);
 
 #endif /* _NTKLOG_CACHE_RULES_H */

@@ -32,9 +32,9 @@ struct kept_class {
 	UT_hash_handle hh;
 };
 
-struct classes {
+struct class_namer {
 	char *directory;
-	struct types *types;
+	struct kernel_types *types;
 	struct slab_names slabs;
 	struct kept_class *kept;
 };
@@ -47,7 +47,7 @@ struct classes {
  */
 struct noted_place {
 	unsigned int kind;
-	char memory[16];
+	char memory_kind[16];
 	uint64_t offset;
 	uint32_t size;
 	uint32_t object_size;
@@ -87,7 +87,7 @@ static bool parse_line(const char *line, struct class_note *note, struct noted_p
 
 	*place = (struct noted_place) { 0 };
 	if (sscanf(line, "0x%" SCNx64 " %u %" SCNu64 " %15s%n", &note->address, &place->kind,
-		   &note->time, place->memory, &used) != 4 || !by ||
+		   &note->time, place->memory_kind, &used) != 4 || !by ||
 	    !place->kind || place->kind >= NTKLOG_IDENTITY_KINDS)
 		return false;
 	parse_symbol(by + 4, place->caller, place->caller_module, &offset, &size);
@@ -97,18 +97,19 @@ static bool parse_line(const char *line, struct class_note *note, struct noted_p
 	if (after_memory > by)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)(by - after_memory), after_memory);
-	if (!strcmp(place->memory, "slab"))
+	if (!strcmp(place->memory_kind, "slab"))
 		return sscanf(text, " 0x%*x %" SCNu64 " %" SCNu32 " %" SCNu32 " %127s",
 			      &place->offset, &place->size, &place->object_size,
 			      place->name) == 4;
-	if (!strcmp(place->memory, "symbol") ||
-	    (!strcmp(place->memory, "percpu") && sscanf(text, " %" SCNu64, &place->offset) != 1)) {
+	if (!strcmp(place->memory_kind, "symbol") ||
+	    (!strcmp(place->memory_kind, "percpu") && sscanf(text, " %" SCNu64,
+							     &place->offset) != 1)) {
 		parse_symbol(text + (*text == ' '), place->name, place->module, &place->offset,
 			     &place->size);
 		return *place->name;
 	}
-	if (!strcmp(place->memory, "node") || !strcmp(place->memory, "page") ||
-	    !strcmp(place->memory, "lists"))
+	if (!strcmp(place->memory_kind, "node") || !strcmp(place->memory_kind, "page") ||
+	    !strcmp(place->memory_kind, "lists"))
 		return sscanf(text, " %" SCNu64, &place->offset) == 1;
 	return true;
 }
@@ -122,7 +123,7 @@ static void make_caller_name(const struct noted_place *place, char *name, const 
 }
 
 /* Name a lock by the one name of a merged cache whose structure has a lock there. */
-static bool make_name_from_aliases(const struct classes *classes, struct lock_place *place,
+static bool make_name_from_aliases(const struct class_namer *classes, struct lock_place *place,
 				   char *name)
 {
 	const struct slab_name *first;
@@ -151,7 +152,7 @@ static bool make_name_from_aliases(const struct classes *classes, struct lock_pl
 }
 
 /* Name a lock in a slab. "~" marks a guess. */
-static void make_slab_name(const struct classes *classes, const struct noted_place *place,
+static void make_slab_name(const struct class_namer *classes, const struct noted_place *place,
 			   char *name)
 {
 	struct lock_place slab_place = {
@@ -161,15 +162,15 @@ static void make_slab_name(const struct classes *classes, const struct noted_pla
 	};
 	const struct slab_name *first;
 	char text[CLASS_SIZE - 1], caches[512];
-	uint32_t zone;
+	uint32_t red_zone;
 
 	snprintf(caches, sizeof(caches), "%s/slab", classes->directory);
-	zone = slab_read_red_zone(caches, place->name);
-	if (!place->size || !strcmp(place->name, "-") || place->offset % place->size < zone) {
+	red_zone = slab_read_red_zone(caches, place->name);
+	if (!place->size || !strcmp(place->name, "-") || place->offset % place->size < red_zone) {
 		make_caller_name(place, name, "slab");
 		return;
 	}
-	slab_place.offset = place->offset % place->size - zone;
+	slab_place.offset = place->offset % place->size - red_zone;
 	if (cache_is_kmalloc(&slab_place)) {
 		if (cache_guess_type(classes->types, &slab_place, place->caller,
 				     place->caller_module, text, sizeof(text)))
@@ -191,8 +192,8 @@ static void make_slab_name(const struct classes *classes, const struct noted_pla
 	snprintf(name, CLASS_SIZE, "%s+0x%" PRIx32, place->name, slab_place.offset);
 }
 
-static bool make_member_name(const struct classes *classes, const char *type, const char *prefix,
-			     const struct noted_place *place, char *name)
+static bool make_member_name(const struct class_namer *classes, const char *type,
+			     const char *prefix, const struct noted_place *place, char *name)
 {
 	struct lock_path path;
 	struct type_ref found;
@@ -223,7 +224,7 @@ static const struct {
  * Find the lock in the structure of a variable. The symbol must have the size of the structure,
  * with padding up to the next symbol, or, for the names in variables[], a multiple of it.
  */
-static bool find_in_variable(const struct classes *classes, const struct noted_place *place,
+static bool find_in_variable(const struct class_namer *classes, const struct noted_place *place,
 			     struct lock_path *path, bool *is_array)
 {
 	const char *type = place->name;
@@ -242,7 +243,7 @@ static bool find_in_variable(const struct classes *classes, const struct noted_p
 	return types_find_lock(&found, place->offset % found.size, place->kind, path);
 }
 
-static void make_symbol_name(const struct classes *classes, const struct noted_place *place,
+static void make_symbol_name(const struct class_namer *classes, const struct noted_place *place,
 			     char *name)
 {
 	struct lock_path path;
@@ -260,7 +261,7 @@ static void make_symbol_name(const struct classes *classes, const struct noted_p
 		snprintf(name + used, CLASS_SIZE - used, " [%s]", place->module);
 }
 
-static void make_per_cpu_name(const struct classes *classes, const struct noted_place *place,
+static void make_per_cpu_name(const struct class_namer *classes, const struct noted_place *place,
 			      char *name)
 {
 	const char *variable = place->name;
@@ -279,11 +280,11 @@ static void make_per_cpu_name(const struct classes *classes, const struct noted_
 		snprintf(name, CLASS_SIZE, "%s[]+0x%" PRIx32, variable, offset);
 }
 
-static bool make_element_name(const struct classes *classes, const struct noted_place *place,
+static bool make_element_name(const struct class_namer *classes, const struct noted_place *place,
 			      char *name)
 {
 	static const struct {
-		const char *memory;
+		const char *memory_kind;
 		const char *type;
 		const char *prefix;
 	} elements[] = {
@@ -295,23 +296,23 @@ static bool make_element_name(const struct classes *classes, const struct noted_
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(elements); i++)
-		if (!strcmp(place->memory, elements[i].memory) &&
+		if (!strcmp(place->memory_kind, elements[i].memory_kind) &&
 		    make_member_name(classes, elements[i].type, elements[i].prefix, place, name))
 			return true;
 	return false;
 }
 
-static void make_place_name(const struct classes *classes, const struct noted_place *place,
+static void make_place_name(const struct class_namer *classes, const struct noted_place *place,
 			    char *name)
 {
-	if (!strcmp(place->memory, "slab"))
+	if (!strcmp(place->memory_kind, "slab"))
 		make_slab_name(classes, place, name);
-	else if (!strcmp(place->memory, "symbol"))
+	else if (!strcmp(place->memory_kind, "symbol"))
 		make_symbol_name(classes, place, name);
-	else if (!strcmp(place->memory, "percpu"))
+	else if (!strcmp(place->memory_kind, "percpu"))
 		make_per_cpu_name(classes, place, name);
 	else if (!make_element_name(classes, place, name))
-		make_caller_name(place, name, place->memory);
+		make_caller_name(place, name, place->memory_kind);
 }
 
 /*
@@ -320,16 +321,16 @@ static void make_place_name(const struct classes *classes, const struct noted_pl
  */
 static void make_key(const struct noted_place *place, char key[KEY_SIZE])
 {
-	bool is_slab = !strcmp(place->memory, "slab");
+	bool is_slab = !strcmp(place->memory_kind, "slab");
 	uint64_t offset = is_slab && place->size ? place->offset % place->size : place->offset;
 
 	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %s %s %s",
-		 place->memory, place->kind, offset, place->size, place->object_size, place->name,
-		 place->module, place->caller, place->caller_module);
+		 place->memory_kind, place->kind, offset, place->size, place->object_size,
+		 place->name, place->module, place->caller, place->caller_module);
 }
 
 /* If that fails the name will be looked up again. */
-static void keep_name(struct classes *classes, const char *key, const char *name)
+static void keep_name(struct class_namer *classes, const char *key, const char *name)
 {
 	struct kept_class *kept;
 
@@ -346,14 +347,14 @@ static void keep_name(struct classes *classes, const char *key, const char *name
 }
 
 /**
- * classes_read() - parse a line of the file identities, and name the class of the lock
+ * classes_parse_line() - parse a line of the file identities, and name the class of the lock
  * @classes: from classes_open()
  * @line: line without its newline
  * @note: set to the lock, the time and the name
  *
  * Return: true, or false if the line is malformed.
  */
-bool classes_read(struct classes *classes, const char *line, struct class_note *note)
+bool classes_parse_line(struct class_namer *classes, const char *line, struct class_note *note)
 {
 	struct kept_class *kept;
 	struct noted_place place;
@@ -372,11 +373,11 @@ bool classes_read(struct classes *classes, const char *line, struct class_note *
 	return true;
 }
 
-static void forget_names(struct classes *classes)
+static void drop_kept_names(struct class_namer *classes)
 {
 	struct kept_class *kept;
 
-	while ((kept = hash_take(classes->kept)))
+	while ((kept = hash_take_first(classes->kept)))
 		free(kept);
 }
 
@@ -384,12 +385,12 @@ static void forget_names(struct classes *classes)
  * classes_refresh() - read the types and the slab caches of newly loaded modules
  * @classes: from classes_open()
  */
-void classes_refresh(struct classes *classes)
+void classes_refresh(struct class_namer *classes)
 {
 	char path[512];
 
 	/* A name may be another one by the new types. */
-	forget_names(classes);
+	drop_kept_names(classes);
 	types_add_new_modules(classes->types);
 	snprintf(path, sizeof(path), "%s/slab", classes->directory);
 	slab_names_read(&classes->slabs, path);
@@ -403,9 +404,9 @@ void classes_refresh(struct classes *classes)
  *
  * Return: the classes, or NULL without memory.
  */
-struct classes *classes_open(const char *system_directory)
+struct class_namer *classes_open(const char *system_directory)
 {
-	struct classes *classes = calloc(1, sizeof(*classes));
+	struct class_namer *classes = calloc(1, sizeof(*classes));
 	char path[512];
 
 	if (classes)
@@ -424,11 +425,11 @@ struct classes *classes_open(const char *system_directory)
  * classes_close() - free classes
  * @classes: from classes_open(), or NULL
  */
-void classes_close(struct classes *classes)
+void classes_close(struct class_namer *classes)
 {
 	if (!classes)
 		return;
-	forget_names(classes);
+	drop_kept_names(classes);
 	slab_names_free(&classes->slabs);
 	types_close(classes->types);
 	free(classes->directory);

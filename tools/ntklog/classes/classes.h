@@ -16,7 +16,7 @@
 
 #define CLASS_SIZE	256
 
-struct classes;
+struct class_namer;
 
 /*
  * Class of a lock, from a line of the file identities.
@@ -28,9 +28,9 @@ struct class_note {
 	char class[CLASS_SIZE];
 };
 
-struct classes *classes_open(const char *system_directory);
-void classes_refresh(struct classes *classes);
-bool classes_read(struct classes *classes, const char *line, struct class_note *note);
-void classes_close(struct classes *classes);
+struct class_namer *classes_open(const char *system_directory);
+void classes_refresh(struct class_namer *classes);
+bool classes_parse_line(struct class_namer *classes, const char *line, struct class_note *note);
+void classes_close(struct class_namer *classes);
 
 #endif /* _NTKLOG_CLASSES_H */

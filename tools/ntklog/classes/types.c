@@ -35,19 +35,19 @@ struct indexed_type {
 };
 
 /*
- * @index: hash table by name and kind, with open addressing
- * @index_size: size of @index, a power of two
- * @section: section of the kernel's per-CPU variables, or NULL
+ * @type_index: hash table by name and kind, with open addressing
+ * @index_size: size of @type_index, a power of two
+ * @per_cpu_section: section of the kernel's per-CPU variables, or NULL
  */
-struct types {
+struct kernel_types {
 	char *directory;
 	struct btf *kernel;
 	struct module_types *modules;
 	size_t module_count;
-	struct indexed_type *index;
+	struct indexed_type *type_index;
 	size_t index_size;
 	size_t index_count;
-	const struct btf_type *section;
+	const struct btf_type *per_cpu_section;
 };
 
 static uint32_t hash_of(const char *name, uint32_t kind)
@@ -59,13 +59,13 @@ static uint32_t hash_of(const char *name, uint32_t kind)
 	return hash ^ hash >> 15;
 }
 
-static void index_put(struct types *types, const struct indexed_type *entry)
+static void put_in_index(struct kernel_types *types, const struct indexed_type *entry)
 {
 	size_t at = hash_of(entry->name, entry->kind) & (types->index_size - 1);
 
-	while (types->index[at].name)
+	while (types->type_index[at].name)
 		at = (at + 1) & (types->index_size - 1);
-	types->index[at] = *entry;
+	types->type_index[at] = *entry;
 }
 
 /*
@@ -73,38 +73,38 @@ static void index_put(struct types *types, const struct indexed_type *entry)
  * into it from an empty place of the old index on, because entries that belong to the end of the
  * table may be at its start. Entries of one name then keep their order.
  */
-static bool index_reserve(struct types *types, size_t more)
+static bool reserve_index(struct kernel_types *types, size_t more)
 {
 	size_t size = types->index_size ? types->index_size : 1 << 15, start = 0, i;
-	struct types old = *types;
+	struct kernel_types old = *types;
 
 	while (size / 2 < types->index_count + more)
 		size *= 2;
 	if (size == types->index_size)
 		return true;
-	types->index = calloc(size, sizeof(*types->index));
-	if (!types->index) {
-		types->index = old.index;
+	types->type_index = calloc(size, sizeof(*types->type_index));
+	if (!types->type_index) {
+		types->type_index = old.type_index;
 		return false;
 	}
 	types->index_size = size;
-	while (old.index && old.index[start].name)
+	while (old.type_index && old.type_index[start].name)
 		start++;
 	for (i = start; i < start + old.index_size; i++) {
-		const struct indexed_type *entry = &old.index[i & (old.index_size - 1)];
+		const struct indexed_type *entry = &old.type_index[i & (old.index_size - 1)];
 
 		if (entry->name)
-			index_put(types, entry);
+			put_in_index(types, entry);
 	}
-	free(old.index);
+	free(old.type_index);
 	return true;
 }
 
-static void add_to_index(struct types *types, const struct btf *btf, uint32_t first)
+static void add_to_index(struct kernel_types *types, const struct btf *btf, uint32_t first)
 {
 	uint32_t end = btf__type_cnt(btf), id;
 
-	if (end < first || !index_reserve(types, end - first))
+	if (end < first || !reserve_index(types, end - first))
 		return;
 	for (id = first; id < end; id++) {
 		const struct btf_type *type = btf__type_by_id(btf, id);
@@ -114,26 +114,26 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 			continue;
 		if (!*btf_name(btf, type->name_off))
 			continue;
-		index_put(types, &(struct indexed_type) {
+		put_in_index(types, &(struct indexed_type) {
 			btf_name(btf, type->name_off), btf, id, kind
 		});
 		types->index_count++;
 	}
 }
 
-/* Find the first entry that was added with a name and kind, in @only if that is not NULL. */
-static const struct indexed_type *find_indexed(const struct types *types, const char *name,
-					       uint32_t kind, const struct btf *only)
+/* Find the first entry that was added with a name and kind, in @only_btf if that is not NULL. */
+static const struct indexed_type *find_indexed(const struct kernel_types *types, const char *name,
+					       uint32_t kind, const struct btf *only_btf)
 {
 	size_t at;
 
 	if (!types || !types->index_size)
 		return NULL;
 	at = hash_of(name, kind) & (types->index_size - 1);
-	for (; types->index[at].name; at = (at + 1) & (types->index_size - 1)) {
-		const struct indexed_type *entry = &types->index[at];
+	for (; types->type_index[at].name; at = (at + 1) & (types->index_size - 1)) {
+		const struct indexed_type *entry = &types->type_index[at];
 
-		if (entry->kind == kind && (!only || entry->btf == only) &&
+		if (entry->kind == kind && (!only_btf || entry->btf == only_btf) &&
 		    !strcmp(entry->name, name))
 			return entry;
 	}
@@ -161,7 +161,7 @@ static void describe_type(struct type_ref *found, const struct btf *btf, uint32_
  *
  * Return: true if there is such a structure.
  */
-bool types_find_struct(const struct types *types, const char *name, struct type_ref *found)
+bool types_find_struct(const struct kernel_types *types, const char *name, struct type_ref *found)
 {
 	const struct indexed_type *entry = find_indexed(types, name, BTF_KIND_STRUCT, NULL);
 
@@ -178,7 +178,7 @@ bool types_find_struct(const struct types *types, const char *name, struct type_
  *
  * Return: true if BTF has the variable.
  */
-bool types_find_variable(const struct types *types, const char *name, struct type_ref *found)
+bool types_find_variable(const struct kernel_types *types, const char *name, struct type_ref *found)
 {
 	const struct indexed_type *entry = find_indexed(types, name, BTF_KIND_VAR, NULL);
 
@@ -197,17 +197,17 @@ bool types_find_variable(const struct types *types, const char *name, struct typ
  *
  * Return: true if there is a variable at @section_offset.
  */
-bool types_variable_at(const struct types *types, uint64_t section_offset, const char **name,
+bool types_variable_at(const struct kernel_types *types, uint64_t section_offset, const char **name,
 		       struct type_ref *found, uint32_t *offset)
 {
 	const struct btf_var_secinfo *variable;
 	const struct btf_type *type;
 	unsigned int i;
 
-	if (!types || !types->section)
+	if (!types || !types->per_cpu_section)
 		return false;
-	variable = btf_var_secinfos(types->section);
-	for (i = 0; i < btf_vlen(types->section); i++, variable++) {
+	variable = btf_var_secinfos(types->per_cpu_section);
+	for (i = 0; i < btf_vlen(types->per_cpu_section); i++, variable++) {
 		if (section_offset < variable->offset ||
 		    section_offset - variable->offset >= variable->size)
 			continue;
@@ -228,30 +228,30 @@ bool types_variable_at(const struct types *types, uint64_t section_offset, const
  *
  * Return: bytes up to the end of the last variable, or 0 if BTF has none.
  */
-uint64_t types_per_cpu_size(const struct types *types)
+uint64_t types_per_cpu_size(const struct kernel_types *types)
 {
 	const struct btf_var_secinfo *variable;
 	uint64_t size = 0;
 	unsigned int i;
 
-	if (!types || !types->section)
+	if (!types || !types->per_cpu_section)
 		return 0;
-	variable = btf_var_secinfos(types->section);
-	for (i = 0; i < btf_vlen(types->section); i++, variable++)
+	variable = btf_var_secinfos(types->per_cpu_section);
+	for (i = 0; i < btf_vlen(types->per_cpu_section); i++, variable++)
 		if ((uint64_t)variable->offset + variable->size > size)
 			size = (uint64_t)variable->offset + variable->size;
 	return size;
 }
 
 struct near_search {
-	struct type_ref *near;
+	struct type_ref *near_types;
 	unsigned int *distances;
 	size_t count;
 };
 
 /* Add the structure that a type is or points to, unless it was added before. */
-static void add_near(struct near_search *search, const struct btf *btf, uint32_t id,
-		     unsigned int distance)
+static void add_near_type(struct near_search *search, const struct btf *btf, uint32_t id,
+			  unsigned int distance)
 {
 	const struct btf_type *type = btf_strip(btf, &id);
 	size_t i;
@@ -263,13 +263,13 @@ static void add_near(struct near_search *search, const struct btf *btf, uint32_t
 	if (!type || !btf_is_composite(type) || search->count == TYPES_NEAR_MAX)
 		return;
 	for (i = 0; i < search->count; i++)
-		if (search->near[i].id == id)
+		if (search->near_types[i].id == id)
 			return;
-	describe_type(&search->near[search->count], btf, id);
+	describe_type(&search->near_types[search->count], btf, id);
 	search->distances[search->count++] = distance;
 }
 
-static const struct module_types *find_module(const struct types *types, const char *name)
+static const struct module_types *find_module(const struct kernel_types *types, const char *name)
 {
 	size_t i;
 
@@ -284,17 +284,18 @@ static const struct module_types *find_module(const struct types *types, const c
  * @types: types to search, or NULL
  * @name: name of the function
  * @module: module of the function, or an empty text for the kernel
- * @near: set to the structures, of which there are at most TYPES_NEAR_MAX
+ * @near_types: set to the structures, of which there are at most TYPES_NEAR_MAX
  * @distances: set to the distance of each structure: 0 for a parameter or the result, or the target
  *	of a pointer; n + 1 for a member of one at distance n, or its target; at most 2
  *
  * Return: number of structures.
  */
-size_t types_find_near_function(const struct types *types, const char *name, const char *module,
-				struct type_ref *near, unsigned int *distances)
+size_t types_find_near_function(const struct kernel_types *types, const char *name,
+				const char *module, struct type_ref *near_types,
+				unsigned int *distances)
 {
 	const struct module_types *module_types = *module ? find_module(types, module) : NULL;
-	struct near_search search = { near, distances, 0 };
+	struct near_search search = { near_types, distances, 0 };
 	const struct indexed_type *entry;
 	const struct btf_type *type;
 	unsigned int i;
@@ -309,13 +310,13 @@ size_t types_find_near_function(const struct types *types, const char *name, con
 	if (!type || !btf_is_func_proto(type))
 		return 0;
 	for (i = 0; i < btf_vlen(type); i++)
-		add_near(&search, entry->btf, btf_params(type)[i].type, 0);
-	add_near(&search, entry->btf, type->type, 0);
+		add_near_type(&search, entry->btf, btf_params(type)[i].type, 0);
+	add_near_type(&search, entry->btf, type->type, 0);
 	for (at = 0; at < search.count && distances[at] < 2; at++) {
-		type = btf__type_by_id(entry->btf, near[at].id);
+		type = btf__type_by_id(entry->btf, near_types[at].id);
 		for (i = 0; i < btf_vlen(type); i++)
-			add_near(&search, entry->btf, btf_members(type)[i].type,
-				 distances[at] + 1);
+			add_near_type(&search, entry->btf, btf_members(type)[i].type,
+				      distances[at] + 1);
 	}
 	return search.count;
 }
@@ -332,9 +333,9 @@ size_t types_find_near_function(const struct types *types, const char *name, con
  *
  * Return: number of structures.
  */
-size_t types_find_in_module(const struct types *types, const char *module, uint32_t more_than,
-			    uint32_t at_most, uint32_t offset, unsigned int kind,
-			    struct type_ref *found)
+size_t types_find_in_module(const struct kernel_types *types, const char *module,
+			    uint32_t more_than, uint32_t at_most, uint32_t offset,
+			    unsigned int kind, struct type_ref *found)
 {
 	const struct module_types *module_types = find_module(types, module);
 	struct lock_path path;
@@ -359,7 +360,7 @@ size_t types_find_in_module(const struct types *types, const char *module, uint3
 	return count;
 }
 
-static void add_module(struct types *types, const char *name)
+static void add_module(struct kernel_types *types, const char *name)
 {
 	struct module_types *more;
 	char path[512];
@@ -389,7 +390,7 @@ static void add_module(struct types *types, const char *name)
  *
  * Types of modules that were unloaded stay, because a trace may still need them.
  */
-void types_add_new_modules(struct types *types)
+void types_add_new_modules(struct kernel_types *types)
 {
 	DIR *directory = types ? opendir(types->directory) : NULL;
 	struct dirent *entry;
@@ -406,11 +407,11 @@ static int ignore_message(enum libbpf_print_level level, const char *format, va_
 	return 0;
 }
 
-static void find_section(struct types *types)
+static void find_per_cpu_section(struct kernel_types *types)
 {
 	int id = btf__find_by_name_kind(types->kernel, ".data..percpu", BTF_KIND_DATASEC);
 
-	types->section = id > 0 ? btf__type_by_id(types->kernel, id) : NULL;
+	types->per_cpu_section = id > 0 ? btf__type_by_id(types->kernel, id) : NULL;
 }
 
 /**
@@ -420,7 +421,7 @@ static void find_section(struct types *types)
  *
  * Return: 0, or -1 after a message.
  */
-int types_open(struct types **types, const char *directory)
+int types_open(struct kernel_types **types, const char *directory)
 {
 	char path[512];
 
@@ -440,7 +441,7 @@ int types_open(struct types **types, const char *directory)
 		goto err;
 	}
 	add_to_index(*types, (*types)->kernel, 1);
-	find_section(*types);
+	find_per_cpu_section(*types);
 	types_add_new_modules(*types);
 	return 0;
 
@@ -454,7 +455,7 @@ err:
  * types_close() - free types
  * @types: types from types_open(), or NULL
  */
-void types_close(struct types *types)
+void types_close(struct kernel_types *types)
 {
 	size_t i;
 
@@ -464,7 +465,7 @@ void types_close(struct types *types)
 		btf__free(types->modules[i].btf);
 	btf__free(types->kernel);
 	free(types->modules);
-	free(types->index);
+	free(types->type_index);
 	free(types->directory);
 	free(types);
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct btf;
-struct types;
+struct kernel_types;
 
 struct type_ref {
 	const struct btf *btf;
@@ -21,32 +21,34 @@ struct type_ref {
 /*
  * Members from a structure to a lock.
  * @text: ".MEMBER[].MEMBER"; empty if the type itself is the lock
- * @root_struct: well-known structure inside of the outermost one, such as inode; empty if the path
- *	has none
- * @root_offset: offset in @text of the path from @root_struct on
+ * @root_struct_name: well-known structure inside of the outermost one, such as inode; empty if the
+ *	path has none
+ * @root_offset: offset in @text of the path from @root_struct_name on
  */
 struct lock_path {
 	char text[160];
-	char root_struct[16];
+	char root_struct_name[16];
 	size_t root_offset;
 };
 
 #define TYPES_NEAR_MAX	400
 
-int types_open(struct types **types, const char *directory);
-void types_add_new_modules(struct types *types);
-bool types_find_struct(const struct types *types, const char *name, struct type_ref *found);
+int types_open(struct kernel_types **types, const char *directory);
+void types_add_new_modules(struct kernel_types *types);
+bool types_find_struct(const struct kernel_types *types, const char *name, struct type_ref *found);
 bool types_find_lock(const struct type_ref *type, uint32_t offset, unsigned int kind,
 		     struct lock_path *path);
-bool types_find_variable(const struct types *types, const char *name, struct type_ref *found);
-bool types_variable_at(const struct types *types, uint64_t section_offset, const char **name,
+bool types_find_variable(const struct kernel_types *types, const char *name,
+			 struct type_ref *found);
+bool types_variable_at(const struct kernel_types *types, uint64_t section_offset, const char **name,
 		       struct type_ref *found, uint32_t *offset);
-uint64_t types_per_cpu_size(const struct types *types);
-size_t types_find_near_function(const struct types *types, const char *name, const char *module,
-				struct type_ref *near, unsigned int *distances);
-size_t types_find_in_module(const struct types *types, const char *module, uint32_t more_than,
-			    uint32_t at_most, uint32_t offset, unsigned int kind,
-			    struct type_ref *found);
-void types_close(struct types *types);
+uint64_t types_per_cpu_size(const struct kernel_types *types);
+size_t types_find_near_function(const struct kernel_types *types, const char *name,
+				const char *module, struct type_ref *near_types,
+				unsigned int *distances);
+size_t types_find_in_module(const struct kernel_types *types, const char *module,
+			    uint32_t more_than, uint32_t at_most, uint32_t offset,
+			    unsigned int kind, struct type_ref *found);
+void types_close(struct kernel_types *types);
 
 #endif /* _NTKLOG_TYPES_H */

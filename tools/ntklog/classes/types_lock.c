@@ -9,7 +9,7 @@
 #include "types.h"
 #include "types_btf.h"
 
-static const char *const lock_types[NTKLOG_IDENTITY_KINDS][4] = {
+static const char *const lock_type_names[NTKLOG_IDENTITY_KINDS][4] = {
 	[NTKLOG_IDENTITY_SPIN] = { "spinlock", "raw_spinlock", "qspinlock" },
 	[NTKLOG_IDENTITY_RW] = { "rwlock_t", "qrwlock" },
 	[NTKLOG_IDENTITY_MUTEX] = { "mutex" },
@@ -21,14 +21,14 @@ static const char *const lock_types[NTKLOG_IDENTITY_KINDS][4] = {
 };
 
 /* Structures that others embed. A path from one of these says more than the whole path. */
-static const char *const root_structs[] = { "inode", "sock", "super_block" };
+static const char *const root_struct_names[] = { "inode", "sock", "super_block" };
 
 static bool is_lock(const char *name, unsigned int kind)
 {
 	unsigned int i;
 
-	for (i = 0; kind < NTKLOG_IDENTITY_KINDS && lock_types[kind][i]; i++)
-		if (!strcmp(lock_types[kind][i], name))
+	for (i = 0; kind < NTKLOG_IDENTITY_KINDS && lock_type_names[kind][i]; i++)
+		if (!strcmp(lock_type_names[kind][i], name))
 			return true;
 	return false;
 }
@@ -110,10 +110,10 @@ static bool find_lock_in_type(const struct btf *btf, uint32_t id, uint32_t offse
 		return find_lock_in_array(btf, type, offset, kind, path, depth + 1);
 	if (!type || !btf_is_composite(type))
 		return false;
-	for (i = 0; depth && i < ARRAY_SIZE(root_structs); i++)
-		if (!strcmp(root_structs[i], btf_name(btf, type->name_off))) {
-			snprintf(path->root_struct, sizeof(path->root_struct), "%s",
-				 root_structs[i]);
+	for (i = 0; depth && i < ARRAY_SIZE(root_struct_names); i++)
+		if (!strcmp(root_struct_names[i], btf_name(btf, type->name_off))) {
+			snprintf(path->root_struct_name, sizeof(path->root_struct_name), "%s",
+				 root_struct_names[i]);
 			path->root_offset = strlen(path->text);
 		}
 	for (i = 0; i < btf_vlen(type); i++) {

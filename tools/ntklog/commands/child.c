@@ -43,7 +43,7 @@ static void give_terminal(pid_t group)
  *
  * Return: 0, or -1 after a message.
  */
-int child_start(struct child *child, const sigset_t *signals, bool output_is_trace)
+int child_start(struct child_process *child, const sigset_t *signals, bool output_is_trace)
 {
 	int err;
 
@@ -73,7 +73,7 @@ int child_start(struct child *child, const sigset_t *signals, bool output_is_tra
 	_exit(err == ENOENT ? 127 : 126);
 }
 
-static bool has_ended(struct child *child)
+static bool child_has_ended(struct child_process *child)
 {
 	int status;
 
@@ -102,13 +102,13 @@ static bool has_ended(struct child *child)
  *
  * Return: true if the command has ended, or another signal ends the recording.
  */
-bool child_take_signals(struct child *child, int signal_fd)
+bool child_take_signals(struct child_process *child, int signal_fd)
 {
 	struct signalfd_siginfo info;
 	bool must_end = false;
 
 	while (read(signal_fd, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD || has_ended(child))
+		if (info.ssi_signo != SIGCHLD || child_has_ended(child))
 			must_end = true;
 	return must_end;
 }
@@ -121,7 +121,7 @@ bool child_take_signals(struct child *child, int signal_fd)
  * The group gets SIGTERM. If the command has not ended after 5 seconds, or at a second signal, the
  * group gets SIGKILL. Other processes of the group may outlive the command.
  */
-void child_end(struct child *child, int signal_fd)
+void child_end(struct child_process *child, int signal_fd)
 {
 	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
 	pid_t group = child->pid;
@@ -156,7 +156,7 @@ void child_end(struct child *child, int signal_fd)
  * Return: the exit status of the command, or 128 plus the number of the signal that has ended it.
  * NTKLOG_OK if there is no command, or if child_end() has ended it.
  */
-int child_exit_status(const struct child *child)
+int child_exit_status(const struct child_process *child)
 {
 	if (!child->command || child->was_signalled)
 		return NTKLOG_OK;

@@ -11,7 +11,7 @@
  * @was_signalled: child_end() has sent SIGTERM to the process
  * @has_terminal: the process is in the foreground of the terminal
  */
-struct child {
+struct child_process {
 	char **command;
 	pid_t pid;
 	int wait_status;
@@ -19,10 +19,10 @@ struct child {
 	bool has_terminal;
 };
 
-int child_start(struct child *child, const sigset_t *signals, bool output_is_trace);
-bool child_take_signals(struct child *child, int signal_fd);
-void child_end(struct child *child, int signal_fd);
-int child_exit_status(const struct child *child);
+int child_start(struct child_process *child, const sigset_t *signals, bool output_is_trace);
+bool child_take_signals(struct child_process *child, int signal_fd);
+void child_end(struct child_process *child, int signal_fd);
+int child_exit_status(const struct child_process *child);
 int child_run_exec(const char *command, const char *path, const sigset_t *mask);
 
 #endif /* _NTKLOG_CHILD_H */

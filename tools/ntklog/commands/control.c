@@ -19,10 +19,10 @@ enum {
 	OPTION_JSON = 0x100,
 };
 
-/* @session: number of a session; -1: all */
+/* @session_number: number of a session; -1: all */
 struct options {
 	bool prints_json;
-	int session;
+	int session_number;
 	char **arguments;
 	size_t argument_count;
 };
@@ -46,7 +46,7 @@ static json_t *session_json(int number)
 	char size[KERNEL_TEXT], buffers[KERNEL_TEXT], stacks[KERNEL_TEXT];
 	struct session_counts counts;
 
-	session_counts(number, &counts);
+	read_session_counts(number, &counts);
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I}",
 			 "session", number,
 			 "state", session_text(number, "state", state, sizeof(state)),
@@ -85,7 +85,7 @@ static void print_session_counts(int number)
 	struct session_counts counts;
 	char stacks[KERNEL_TEXT];
 
-	if (session_counts(number, &counts))
+	if (read_session_counts(number, &counts))
 		return;
 	printf("     events %" PRIu64 ", written %" PRIu64 ", lost %" PRIu64,
 	       counts.generated, counts.written, counts.lost);
@@ -203,7 +203,7 @@ static int print_status(const struct options *options)
 	if (kernel_check())
 		return NTKLOG_FAILED;
 	for (number = 0; number < KERNEL_SESSIONS; number++) {
-		if (options->session >= 0 && number != options->session)
+		if (options->session_number >= 0 && number != options->session_number)
 			continue;
 		if (array) {
 			json_array_append_new(array, session_json(number));
@@ -286,8 +286,8 @@ static error_t parse_session(int key, char *argument, struct argp_state *state)
 
 	if (key != ARGP_KEY_ARG)
 		return parse_option(key, argument, state);
-	options->session = session_parse_number(argument);
-	if (options->session < 0 || state->arg_num)
+	options->session_number = session_parse_number(argument);
+	if (options->session_number < 0 || state->arg_num)
 		argp_error(state, "give the number of one session, 0 to %d", KERNEL_SESSIONS - 1);
 	return 0;
 }
@@ -312,7 +312,7 @@ static const struct argp_option json_options[] = {
 static int parse_and_run(const struct argp *argp, int argc, char **argv,
 			 int (*function)(const struct options *options))
 {
-	struct options options = { .session = -1 };
+	struct options options = { .session_number = -1 };
 
 	/*
 	 * With ARGP_IN_ORDER "set" gets negative numbers, which it refuses. Otherwise argp would

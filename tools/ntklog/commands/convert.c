@@ -35,7 +35,7 @@ static int convert_events(const struct options *options, struct etl_file *file,
 
 	conversion_find_rates(&conversion);
 	merge = etl_merge_open(file);
-	conversion.stacks = merge ? stacks_open(file, merge) : NULL;
+	conversion.stacks = merge ? stack_matcher_open(file, merge) : NULL;
 	if (conversion.stacks)
 		err = options->ctf_path ? convert_to_ctf(&conversion, options->ctf_path) :
 				     convert_to_perfetto(&conversion, options->perfetto_path);
@@ -44,8 +44,8 @@ static int convert_events(const struct options *options, struct etl_file *file,
 	if (!err)
 		message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 			conversion.converted_count, conversion.left_out_count);
-	stacks_report_missing(conversion.stacks, file);
-	stacks_close(conversion.stacks);
+	stack_matcher_report_missing(conversion.stacks, file);
+	stack_matcher_close(conversion.stacks);
 	etl_merge_close(merge);
 	return err;
 }

@@ -37,15 +37,15 @@ enum {
 /*
  * @open_waits: number of waits that had not ended, or whose holds had not
  * @open_wait_ns: their sum, nanoseconds
- * @without_holds: a file whose mode records no holds of spin locks; NULL: none
+ * @path_without_holds: a file whose mode records no holds of spin locks; NULL: none
  */
-struct side {
+struct diff_side {
 	const char *path;
 	struct file_list files;
 	double seconds;
 	uint64_t open_waits;
 	double open_wait_ns;
-	const char *without_holds;
+	const char *path_without_holds;
 };
 
 /*
@@ -56,13 +56,13 @@ struct side {
  */
 struct options {
 	struct table_options table;
-	struct side sides[2];
+	struct diff_side sides[2];
 	size_t path_count;
 	size_t opened_count;
-	const char *html;
+	const char *html_path;
 	enum difference_measure measure;
 	uint64_t events_of_lock;
-	uint64_t naming;
+	uint64_t naming_key;
 	const char *mode_paths[2];
 	bool has_condition;
 	enum difference_measure limited_measure;
@@ -145,7 +145,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 		table_refuse_ambiguous_lock(options->table.lock, file->path);
 		status = NTKLOG_FAILED;
 	} else if (is_open) {
-		file_sums.seconds = analysis_seconds(&analysis, file);
+		file_sums.seconds = analysis_length_s(&analysis, file);
 		file_sums.has_holds = !analysis.spinlocks.total.wait_only_count;
 		file_sums.has_linux_spinlocks = has_linux_spinlocks(&analysis);
 		file_sums.linux_mode = analysis.spinlocks.rates.linux_mode;
@@ -176,7 +176,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 static bool add_file_result(void *argument, size_t number, FILE *result)
 {
 	struct options *options = argument;
-	struct side *side = &options->sides[side_of_file(options, &number)];
+	struct diff_side *side = &options->sides[side_of_file(options, &number)];
 	struct file_sums file_sums;
 
 	if (fread(&file_sums, sizeof(file_sums), 1, result) != 1 ||
@@ -184,9 +184,9 @@ static bool add_file_result(void *argument, size_t number, FILE *result)
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
 	difference_merge(&options->difference, options->measure);
-	if (options->opened_count++ && options->naming != file_sums.naming_key)
+	if (options->opened_count++ && options->naming_key != file_sums.naming_key)
 		options->difference.mixes_names = true;
-	options->naming = file_sums.naming_key;
+	options->naming_key = file_sums.naming_key;
 	options->events_of_lock += file_sums.events_of_lock;
 	side->seconds += file_sums.seconds;
 	side->open_waits += file_sums.open_waits;
@@ -194,8 +194,8 @@ static bool add_file_result(void *argument, size_t number, FILE *result)
 	if (file_sums.has_linux_spinlocks)
 		options->mode_paths[linux_mode_has_holds(file_sums.linux_mode)] =
 			side->files.paths[number];
-	if (!file_sums.has_holds && !side->without_holds)
-		side->without_holds = side->files.paths[number];
+	if (!file_sums.has_holds && !side->path_without_holds)
+		side->path_without_holds = side->files.paths[number];
 	return true;
 }
 
@@ -208,7 +208,7 @@ static int refuse_output(const struct options *options)
 	for (which = 0; which < 2; which++)
 		for (i = 0; i < options->sides[which].files.path_count; i++) {
 			trace.path = options->sides[which].files.paths[i];
-			if (trace_refuse_output(&trace, options->html))
+			if (trace_refuse_output(&trace, options->html_path))
 				return NTKLOG_USAGE;
 		}
 	return NTKLOG_OK;
@@ -232,9 +232,9 @@ static int read_files(struct options *options)
 }
 
 /* Return the path of a file without holds of spin locks; NULL if there is none. */
-static const char *path_without_holds(const struct options *options)
+static const char *find_path_without_holds(const struct options *options)
 {
-	return options->sides[options->sides[0].without_holds ? 0 : 1].without_holds;
+	return options->sides[options->sides[0].path_without_holds ? 0 : 1].path_without_holds;
 }
 
 static bool compares_holds(const struct options *options)
@@ -285,7 +285,7 @@ static json_t *total_json(const struct difference *difference, enum difference_m
 static void print_json(const struct options *options, const struct difference *difference,
 		       const struct table *table)
 {
-	const struct side *sides = options->sides;
+	const struct diff_side *sides = options->sides;
 	json_t *object = json_pack("{s:[f, f], s:[I, I], s:[I, I], s:[f, f], s:s, s:o}",
 				   "seconds", sides[0].seconds, sides[1].seconds,
 				   "files", (json_int_t)sides[0].files.path_count,
@@ -300,7 +300,7 @@ static void print_json(const struct options *options, const struct difference *d
 
 	for (i = 0; i < DIFFERENCE_MEASURES; i++)
 		json_object_set_new(totals, difference_measure_name(i),
-				    i == DIFFERENCE_OF_HOLDS && path_without_holds(options) ?
+				    i == DIFFERENCE_OF_HOLDS && find_path_without_holds(options) ?
 				    json_null() : total_json(difference, i));
 	json_object_set_new(object, "totals", totals);
 	if (options->has_condition)
@@ -313,7 +313,7 @@ static void print_json(const struct options *options, const struct difference *d
 	json_decref(object);
 }
 
-static void print_side(const char *heading, const struct side *side, FILE *stream)
+static void print_side(const char *heading, const struct diff_side *side, FILE *stream)
 {
 	fprintf(stream, "%s %.3f s in ", heading, side->seconds);
 	if (strcmp(side->path, side->files.paths[0]))
@@ -322,7 +322,7 @@ static void print_side(const char *heading, const struct side *side, FILE *strea
 }
 
 /* Name the waits that are not compared, which may be those of a hang. */
-static void print_open_waits(const struct side *sides, FILE *stream)
+static void print_open_waits(const struct diff_side *sides, FILE *stream)
 {
 	char times[2][32];
 	size_t i;
@@ -330,8 +330,8 @@ static void print_open_waits(const struct side *sides, FILE *stream)
 	if (!sides[0].open_waits && !sides[1].open_waits)
 		return;
 	for (i = 0; i < 2; i++)
-		cell_format(CELL_TIME, &(union cell) { .number = sides[i].open_wait_ns }, times[i],
-			    sizeof(times[i]));
+		cell_format_text(CELL_TIME, &(union cell) { .number = sides[i].open_wait_ns },
+				 times[i], sizeof(times[i]));
 	fprintf(stream,
 		"Not compared: waits that had not ended, or whose holds had not:\n%" PRIu64
 		" (%s) before, %" PRIu64 " (%s) after; ntklog report tells of them\n",
@@ -346,10 +346,10 @@ static void print_totals(const struct options *options, const struct difference 
 	print_side("Before:", &options->sides[0], stream);
 	print_side("After: ", &options->sides[1], stream);
 	for (i = 0; i < DIFFERENCE_MEASURES; i++)
-		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
+		if (i == DIFFERENCE_OF_HOLDS && find_path_without_holds(options))
 			fprintf(stream,
 				"%s: not known: the mode of %s records no holds of spin locks\n",
-				difference_measure_name(i), path_without_holds(options));
+				difference_measure_name(i), find_path_without_holds(options));
 		else
 			difference_print_total(difference, i, stream);
 	print_open_waits(options->sides, stream);
@@ -366,7 +366,7 @@ static void print_text(const struct options *options, const struct difference *d
 	if (!table_has_cells(table))
 		return;
 	putchar('\n');
-	table_print_fitted(table, stdout, options->table.rows_max, options->table.is_wide);
+	table_print_fitted(table, stdout, options->table.rows_max, options->table.prints_wide);
 }
 
 static int print_page(const struct options *options, const struct difference *difference,
@@ -380,7 +380,7 @@ static int print_page(const struct options *options, const struct difference *di
 
 	if (asprintf(&title, "From %s to %s", options->sides[0].path, options->sides[1].path) < 0)
 		title = NULL;
-	stream = page_open(options->html, title ? title : "Changes");
+	stream = page_open(options->html_path, title ? title : "Changes");
 	free(title);
 	if (!stream)
 		return -1;
@@ -397,7 +397,7 @@ static int print_page(const struct options *options, const struct difference *di
 		titled.title = "Changes by lock and caller";
 		page_print_table(stream, &titled, top, all);
 	}
-	return page_close(stream, options->html,
+	return page_close(stream, options->html_path,
 			  json_pack("{s:b, s:I, s:o}", "is_count",
 				    options->measure == DIFFERENCE_OF_COUNTS, "change_count",
 				    (json_int_t)table->row_count, "changes",
@@ -414,7 +414,7 @@ static int show_difference(const struct options *options, const struct differenc
 		status = NTKLOG_FAILED;
 	} else if (options->table.prints_json) {
 		print_json(options, difference, &table);
-	} else if (options->html) {
+	} else if (options->html_path) {
 		if (print_page(options, difference, &table))
 			status = NTKLOG_FAILED;
 	} else if (options->table.prints_csv) {
@@ -480,7 +480,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   argument);
 		return 0;
 	case OPTION_HTML:
-		options->html = argument;
+		options->html_path = argument;
 		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->table;
@@ -495,7 +495,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "give two files or directories: before and after");
 		if (!strcmp(options->sides[0].path, "-") && !strcmp(options->sides[1].path, "-"))
 			argp_error(state, "only one of the two files can be the standard input");
-		if (options->html && (options->table.prints_json || options->table.prints_csv))
+		if (options->html_path && (options->table.prints_json || options->table.prints_csv))
 			argp_error(state, "give only one of --json, --csv and --html");
 		return 0;
 	default:
@@ -567,9 +567,9 @@ int command_diff(int argc, char **argv)
 			table_lock_hint(options.table.lock));
 		status = NTKLOG_FAILED;
 	} else if (options.opened_count == count && compares_holds(&options) &&
-		   path_without_holds(&options)) {
+		   find_path_without_holds(&options)) {
 		message("%s: its mode records no holds of spin locks: compare wait_total or waits, or record in mode full",
-			path_without_holds(&options));
+			find_path_without_holds(&options));
 		status = NTKLOG_FAILED;
 	} else if (options.opened_count && options.opened_count == count) {
 		/* A damaged file is compared as far as it can be read. */

@@ -25,7 +25,7 @@ enum {
 	OPTION_HEX,
 };
 
-struct dump {
+struct dump_command {
 	struct trace_options trace;
 	struct file_list files;
 	struct dump_options output;
@@ -33,24 +33,24 @@ struct dump {
 };
 
 struct dump_context {
-	const struct dump *dump;
+	const struct dump_command *dump;
 	struct etl_file *file;
 	struct dump_writer *writer;
-	struct stacks *stacks;
+	struct stack_matcher *stacks;
 };
 
-static int dump_event(const struct dump_context *dumping, const struct etl_event *event,
+static int dump_event(const struct dump_context *context, const struct etl_event *event,
 		      const struct stack *stack)
 {
-	const struct dump *dump = dumping->dump;
+	const struct dump_command *dump = context->dump;
 	const struct event_type *type = event_type_find(event);
 
-	if (type && event_type_check(dumping->file, event, type))
+	if (type && event_type_check(context->file, event, type))
 		return 0;
-	if (!selection_includes_event(&dump->trace.selection, dumping->file, event, type,
+	if (!selection_includes_event(&dump->trace.selection, context->file, event, type,
 				      dump->names))
 		return 0;
-	return dump_writer_put(dumping->writer, event, type, stack);
+	return dump_writer_put(context->writer, event, type, stack);
 }
 
 /*
@@ -58,19 +58,19 @@ static int dump_event(const struct dump_context *dumping, const struct etl_event
  */
 static void flush_writer(void *argument)
 {
-	const struct dump_context *dumping = argument;
+	const struct dump_context *context = argument;
 	const struct etl_event *event;
 	const struct stack *stack;
 
-	while (dumping->stacks && (event = stacks_next_pending(dumping->stacks, &stack)))
-		dump_event(dumping, event, stack);
-	dump_writer_flush(dumping->writer);
+	while (context->stacks && (event = stack_matcher_next_pending(context->stacks, &stack)))
+		dump_event(context, event, stack);
+	dump_writer_flush(context->writer);
 }
 
-static int dump_events(const struct dump *dump, struct etl_file *file,
+static int dump_events(const struct dump_command *dump, struct etl_file *file,
 		       struct dump_writer *writer)
 {
-	struct dump_context dumping = { .dump = dump, .file = file, .writer = writer };
+	struct dump_context context = { .dump = dump, .file = file, .writer = writer };
 	struct etl_merge *merge = etl_merge_open(file);
 	const struct etl_event *event;
 	const struct stack *stack = NULL;
@@ -78,27 +78,27 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 
 	/* A row of CSV has no column for a stack. Events that are stacks are rows as all others. */
 	if (merge && dump->output.format != DUMP_CSV) {
-		dumping.stacks = stacks_open(file, merge);
-		if (!dumping.stacks) {
+		context.stacks = stack_matcher_open(file, merge);
+		if (!context.stacks) {
 			message("%s: no memory for its stacks", file->path);
 			err = -1;
 		}
 	}
-	etl_on_wait(file, flush_writer, &dumping);
+	etl_on_wait(file, flush_writer, &context);
 	while (merge && !err) {
-		event = dumping.stacks ? stacks_next(dumping.stacks, &stack) :
+		event = context.stacks ? stack_matcher_next(context.stacks, &stack) :
 					 etl_merge_next(merge);
-		if (!event || dump_event(&dumping, event, stack))
+		if (!event || dump_event(&context, event, stack))
 			break;
 	}
 	etl_on_wait(file, NULL, NULL);
-	stacks_report_missing(dumping.stacks, file);
-	stacks_close(dumping.stacks);
+	stack_matcher_report_missing(context.stacks, file);
+	stack_matcher_close(context.stacks);
 	etl_merge_close(merge);
 	return err;
 }
 
-static int dump_file(struct dump *dump)
+static int dump_file(struct dump_command *dump)
 {
 	struct dump_writer *writer;
 	struct etl_file *file;
@@ -131,9 +131,9 @@ static int dump_file(struct dump *dump)
 	return status;
 }
 
-static const char *job_path(void *argument, size_t number)
+static const char *path_of_job(void *argument, size_t number)
 {
-	const struct dump *dump = argument;
+	const struct dump_command *dump = argument;
 
 	return dump->files.paths[number];
 }
@@ -141,7 +141,7 @@ static const char *job_path(void *argument, size_t number)
 /* Print one of many files to @result, in a process of its own. */
 static int run_job(void *argument, size_t number, FILE *result)
 {
-	struct dump *dump = argument;
+	struct dump_command *dump = argument;
 	char *host = file_list_host(&dump->files, number);
 	int status;
 
@@ -172,10 +172,10 @@ static bool copy_result(void *argument, size_t number, FILE *result)
 }
 
 /* Print files in their order, with as many of them read at a time as there are CPUs. */
-static int dump_files(struct dump *dump)
+static int dump_files(struct dump_command *dump)
 {
 	const struct jobs jobs = {
-		.job_count = dump->files.path_count, .get_path = job_path, .run_job = run_job,
+		.job_count = dump->files.path_count, .get_path = path_of_job, .run_job = run_job,
 		.take_result = copy_result, .argument = dump,
 	};
 	struct dump_options titles = dump->output;
@@ -194,7 +194,7 @@ static int dump_files(struct dump *dump)
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-	struct dump *dump = state->input;
+	struct dump_command *dump = state->input;
 
 	switch (key) {
 	case OPTION_JSON:
@@ -259,7 +259,7 @@ static const struct argp dump_argp = {
  */
 int command_dump(int argc, char **argv)
 {
-	struct dump dump = { .output.stream = stdout };
+	struct dump_command dump = { .output.stream = stdout };
 	int status;
 
 	argp_parse(&dump_argp, argc, argv, 0, NULL, &dump);

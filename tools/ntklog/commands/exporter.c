@@ -56,10 +56,10 @@ static void add_sums(struct exporter *exporter)
 	struct live_sums *live = &exporter->live_sums;
 
 	analysis_finish(&live->analysis);
-	lock_metrics_add(&exporter->locks, &live->analysis, live->file);
-	if (exporter->locks.no_memory)
+	lock_metrics_add(&exporter->lock_metrics, &live->analysis, live->file);
+	if (exporter->lock_metrics.no_memory)
 		message("no memory for all metrics: the sums of an interval are too small");
-	exporter->locks.no_memory = false;
+	exporter->lock_metrics.no_memory = false;
 	live_sums_reset(live);
 }
 
@@ -80,7 +80,7 @@ static void take_event(void *argument, const struct etl_event *event)
 	struct analysis *analysis = &exporter->live_sums.analysis;
 	struct rates rates = { analysis->spinlocks.rates, analysis->resources.rates };
 
-	if (!hook_is_rates_start(event->hook_id) || !rates_read_rundown(&rates, event))
+	if (!hook_is_rates_start(event->hook_id) || !rates_add_rundown(&rates, event))
 		return;
 	if (analysis->event_count) {
 		add_sums(exporter);
@@ -118,7 +118,7 @@ static int gather_interval(struct exporter *exporter, double end)
 	return got < 0 || live_sums_read_all(&exporter->live_sums) ? -1 : 0;
 }
 
-static int update(struct exporter *exporter, double seconds)
+static int update_metrics(struct exporter *exporter, double seconds)
 {
 	struct timespec now;
 
@@ -135,7 +135,7 @@ static int update(struct exporter *exporter, double seconds)
 	return 0;
 }
 
-static int follow(struct exporter *exporter)
+static int follow_session(struct exporter *exporter)
 {
 	double start = recording_now();
 	int got;
@@ -148,7 +148,7 @@ static int follow(struct exporter *exporter)
 		got = gather_interval(exporter, start + exporter->interval_s);
 		if (got)
 			return got < 0 ? -1 : 0;
-		if (update(exporter, recording_now() - start))
+		if (update_metrics(exporter, recording_now() - start))
 			return -1;
 		start = recording_now();
 		/* The CPU time of attaching and detaching hooks counts for no interval. */
@@ -169,11 +169,11 @@ static int open_outputs(struct exporter *exporter)
 	}
 	if (exporter->textfile.path && exporter_file_check(&exporter->textfile))
 		return -1;
-	if (!exporter->listen)
+	if (!exporter->listen_address)
 		return 0;
 	exporter->http.get_text = exporter_metrics_text;
 	exporter->http.argument = exporter;
-	if (exporter_http_open(&exporter->http, exporter->listen))
+	if (exporter_http_open(&exporter->http, exporter->listen_address))
 		return -1;
 	if (epoll_ctl(exporter->wake_fd, EPOLL_CTL_ADD, exporter_http_fd(&exporter->http),
 		      &event)) {
@@ -197,7 +197,7 @@ static int lock_settings(void)
 	return -1;
 }
 
-static int run(struct exporter *exporter)
+static int run_exporter(struct exporter *exporter)
 {
 	int err, lock;
 
@@ -221,9 +221,9 @@ static int run(struct exporter *exporter)
 		err = write_file(exporter);
 	}
 	if (!err) {
-		if (exporter->listen)
-			message("the metrics are at http://%s/metrics", exporter->listen);
-		err = follow(exporter);
+		if (exporter->listen_address)
+			message("the metrics are at http://%s/metrics", exporter->listen_address);
+		err = follow_session(exporter);
 	}
 	/* A signal during a change of the mode ends the command as any other does. */
 	if (err && signals_have_interrupted(&exporter->live_sums.recording.signals))
@@ -237,7 +237,7 @@ static int run(struct exporter *exporter)
 	if (exporter->wake_fd >= 0)
 		close(exporter->wake_fd);
 	live_sums_close(&exporter->live_sums);
-	lock_metrics_free(&exporter->locks);
+	lock_metrics_free(&exporter->lock_metrics);
 	counters_free(&exporter->counters);
 	exporter_drop_text(exporter);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
@@ -273,7 +273,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (!exporter_http_is_address(argument))
 			argp_error(state, "--listen: \"%s\" is not ADDRESS:PORT, such as "
 				   DEFAULT_LISTEN, argument);
-		exporter->listen = argument;
+		exporter->listen_address = argument;
 		return 0;
 	case OPTION_TEXTFILE:
 		exporter->textfile.path = argument;
@@ -285,26 +285,26 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   argument);
 		return 0;
 	case OPTION_TOP:
-		exporter->locks.limit = strtoul(argument, &end, 10);
-		if (!exporter->locks.limit || *end || *argument == '-' ||
-		    exporter->locks.limit > TOP_MAX)
+		exporter->lock_metrics.series_limit = strtoul(argument, &end, 10);
+		if (!exporter->lock_metrics.series_limit || *end || *argument == '-' ||
+		    exporter->lock_metrics.series_limit > TOP_MAX)
 			argp_error(state, "--top: \"%s\" is not 1 to %d", argument, TOP_MAX);
 		return 0;
 	case OPTION_BUDGET:
-		exporter->budget.limit = parse_budget(argument, state);
+		exporter->budget.overhead_limit = parse_budget(argument, state);
 		return 0;
 	case OPTION_MODE:
 		mode = exporter_find_mode(argument);
 		if (mode < 0)
 			argp_error(state, "--mode: \"%s\" is not full, sampled or waits", argument);
-		exporter->first_mode = mode;
+		exporter->richest_mode = mode;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "the argument \"%s\" is not understood", argument);
 		return 0;
 	case ARGP_KEY_END:
-		if (!exporter->listen && !exporter->textfile.path)
-			exporter->listen = DEFAULT_LISTEN;
+		if (!exporter->listen_address && !exporter->textfile.path)
+			exporter->listen_address = DEFAULT_LISTEN;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -355,11 +355,11 @@ int command_exporter(int argc, char **argv)
 	static struct exporter exporter = {
 		.interval_s = DEFAULT_INTERVAL_S,
 		.live_sums.recording = RECORDING_NONE,
-		.locks.limit = DEFAULT_TOP,
-		.budget.limit = DEFAULT_BUDGET,
+		.lock_metrics.series_limit = DEFAULT_TOP,
+		.budget.overhead_limit = DEFAULT_BUDGET,
 		.wake_fd = -1,
 		.mode_setting.file = "linux_mode",
-		.rates = {
+		.rate_settings = {
 			[EXPORTER_SPINLOCK_ACQUIRE].setting.file = "spinlock/acquire_sample_rate",
 			[EXPORTER_SPINLOCK_CONTENTION].setting.file =
 				"spinlock/contention_sample_rate",
@@ -370,7 +370,7 @@ int command_exporter(int argc, char **argv)
 		},
 	};
 
-	exporter.first_mode = exporter_find_mode(DEFAULT_MODE);
+	exporter.richest_mode = exporter_find_mode(DEFAULT_MODE);
 	argp_parse(&exporter_argp, argc, argv, 0, NULL, &exporter);
-	return run(&exporter);
+	return run_exporter(&exporter);
 }

@@ -18,7 +18,7 @@
 #include "setting.h"
 
 /* Files with the rates that the budget changes. */
-enum exporter_rate {
+enum exporter_rate_kind {
 	EXPORTER_SPINLOCK_ACQUIRE,
 	EXPORTER_SPINLOCK_CONTENTION,
 	EXPORTER_SPINLOCK_BLOCKERS,
@@ -39,16 +39,16 @@ struct exporter_rate_setting {
 
 /*
  * Numbers of things that the sums lack, since the start.
- * @suppressed: events that occurred while their CPU was writing another event or was in an NMI, or
- *	where RCU was not watching
- * @limited: releases that left a waiter behind, beyond the module's limit for each second
- * @untracked: acquisitions beyond the number that the module tracks at once
+ * @suppressed_events: events that occurred while their CPU was writing another event or was in an
+ *	NMI, or where RCU was not watching
+ * @limited_releases: releases that left a waiter behind, beyond the module's limit for each second
+ * @untracked_acquisitions: acquisitions beyond the number that the module tracks at once
  */
 struct exporter_loss {
 	uint64_t lost_events;
-	uint64_t suppressed;
-	uint64_t limited;
-	uint64_t untracked;
+	uint64_t suppressed_events;
+	uint64_t limited_releases;
+	uint64_t untracked_acquisitions;
 	uint64_t lost_notes;
 	uint64_t missing_buffers;
 };
@@ -62,42 +62,42 @@ struct exporter_text {
 /*
  * @interval_s: seconds between two updates
  * @groups: names of event groups that the user wants; NULL: those that the kernel allows
- * @first_mode: richest of exporter_modes[] that may be used
+ * @richest_mode: richest of exporter_modes[] that may be used
  * @wake_fd: epoll file of the server and of the signals; -1: none
  * @overhead_share: overhead of the last interval, as a share of the time of all CPUs
  * @hooks_share: part of the hooks in @overhead_share
- * @counts_before: counts of the session at the begin of the present interval
+ * @session_counts_before: counts of the session at the begin of the present interval
  * @update_time: time of the last update, seconds since the epoch
  */
 struct exporter {
-	const char *listen;
+	const char *listen_address;
 	struct exporter_file textfile;
 	double interval_s;
 	const char *groups;
-	unsigned int first_mode;
+	unsigned int richest_mode;
 	struct live_sums live_sums;
 	struct exporter_http http;
 	int wake_fd;
-	struct lock_metrics locks;
+	struct lock_metrics lock_metrics;
 	struct counters counters;
 	struct setting mode_setting;
-	struct exporter_rate_setting rates[EXPORTER_RATES];
+	struct exporter_rate_setting rate_settings[EXPORTER_RATES];
 	char present_groups[SESSION_GROUPS_SIZE];
-	struct budget budget;
-	struct overhead_counts counts;
+	struct overhead_budget budget;
+	struct overhead_counts overhead_counts;
 	struct overhead overhead;
 	double overhead_share;
 	double hooks_share;
 	double tool_begin_s;
-	struct ntklog_session_counts counts_before;
-	uint64_t missing_before;
-	unsigned int notes_before;
+	struct ntklog_session_counts session_counts_before;
+	uint64_t missing_buffers_before;
+	unsigned int lost_notes_before;
 	uint64_t event_count;
 	struct exporter_loss loss;
 	uint64_t change_counts[BUDGET_UP + 1];
 	uint64_t update_count;
 	double update_time;
-	struct exporter_text texts[2];
+	struct exporter_text metrics_texts[2];
 };
 
 int exporter_find_mode(const char *name);

@@ -166,7 +166,7 @@ static struct MHD_Response *make_response(const char *type, const char *text, si
 	return response;
 }
 
-static enum MHD_Result answer_with(struct MHD_Connection *connection, unsigned int status,
+static enum MHD_Result send_answer(struct MHD_Connection *connection, unsigned int status,
 				   const char *type, const char *text)
 {
 	struct MHD_Response *response = make_response(type, text, strlen(text));
@@ -260,7 +260,7 @@ static enum MHD_Result answer_request(void *argument, struct MHD_Connection *con
 	static char has_header;
 
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return answer_with(connection, MHD_HTTP_METHOD_NOT_ALLOWED, TEXT_TYPE, no_method);
+		return send_answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, TEXT_TYPE, no_method);
 	/* The connection stays open only if the request has been read as a whole. */
 	if (!*request || *data_size) {
 		*request = &has_header;
@@ -271,8 +271,8 @@ static enum MHD_Result answer_request(void *argument, struct MHD_Connection *con
 	if (!strcmp(url, "/metrics"))
 		return answer_metrics(argument, connection);
 	if (!strcmp(url, "/"))
-		return answer_with(connection, MHD_HTTP_OK, HTML_TYPE, start_page);
-	return answer_with(connection, MHD_HTTP_NOT_FOUND, TEXT_TYPE, no_page);
+		return send_answer(connection, MHD_HTTP_OK, HTML_TYPE, start_page);
+	return send_answer(connection, MHD_HTTP_NOT_FOUND, TEXT_TYPE, no_page);
 }
 
 static void note_connection(void *argument, struct MHD_Connection *connection, void **context,

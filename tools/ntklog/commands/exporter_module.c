@@ -56,12 +56,12 @@ int exporter_find_mode(const char *name)
  */
 const char *exporter_mode_name(const struct exporter *exporter)
 {
-	return exporter_modes[exporter->first_mode + exporter->budget.mode].linux_mode;
+	return exporter_modes[exporter->richest_mode + exporter->budget.mode].linux_mode;
 }
 
 static bool mode_has_sleeping(const struct exporter *exporter)
 {
-	return exporter_modes[exporter->first_mode + exporter->budget.mode].has_sleeping;
+	return exporter_modes[exporter->richest_mode + exporter->budget.mode].has_sleeping;
 }
 
 static void choose_groups(struct exporter *exporter)
@@ -76,7 +76,7 @@ static void choose_groups(struct exporter *exporter)
 	*groups = '\0';
 	for (i = 0; i < session_group_count; i++)
 		if (session_groups_include(exporter->groups, session_groups[i].mask) &&
-		    (mode_has_sleeping(exporter) || !session_groups[i].sleeps))
+		    (mode_has_sleeping(exporter) || !session_groups[i].is_sleeping_kind))
 			snprintf(groups + strlen(groups), size - strlen(groups), "%s%s",
 				 *groups ? "," : "", session_groups[i].name);
 }
@@ -91,12 +91,12 @@ static void count_modes(struct exporter *exporter)
 	for (i = 0; i < session_group_count; i++) {
 		if (!session_groups_include(exporter->present_groups, session_groups[i].mask))
 			continue;
-		sleeps |= session_groups[i].sleeps;
-		spins |= session_groups[i].linux_kind && !session_groups[i].sleeps;
+		sleeps |= session_groups[i].is_sleeping_kind;
+		spins |= session_groups[i].linux_kind && !session_groups[i].is_sleeping_kind;
 	}
 	exporter->budget.mode_count = 1;
 	if (spins)
-		exporter->budget.mode_count = ARRAY_SIZE(exporter_modes) - exporter->first_mode -
+		exporter->budget.mode_count = ARRAY_SIZE(exporter_modes) - exporter->richest_mode -
 					      !sleeps;
 }
 
@@ -119,9 +119,9 @@ static int change_setting(struct setting *setting, const char *value)
 				     setting_change(setting, NULL, value);
 }
 
-static void choose_base(struct exporter *exporter, enum exporter_rate rate)
+static void choose_base(struct exporter *exporter, enum exporter_rate_kind rate)
 {
-	struct exporter_rate_setting *setting = &exporter->rates[rate];
+	struct exporter_rate_setting *setting = &exporter->rate_settings[rate];
 	char group[32];
 	const char *name = strchr(setting->setting.file, '/');
 
@@ -147,7 +147,7 @@ static void choose_base(struct exporter *exporter, enum exporter_rate rate)
 int exporter_begin_settings(struct exporter *exporter)
 {
 	const char *mode = exporter_mode_name(exporter);
-	enum exporter_rate rate;
+	enum exporter_rate_kind rate;
 
 	if (report_mode(mode, change_setting(&exporter->mode_setting, mode)))
 		return -1;
@@ -175,10 +175,10 @@ static uint32_t rate_of_step(const struct exporter *exporter, uint32_t base)
  */
 int exporter_apply_rates(struct exporter *exporter)
 {
-	enum exporter_rate i;
+	enum exporter_rate_kind i;
 
 	for (i = 0; i < EXPORTER_RATES; i++) {
-		struct exporter_rate_setting *rate = &exporter->rates[i];
+		struct exporter_rate_setting *rate = &exporter->rate_settings[i];
 		uint32_t value = rate->base_rate ? rate_of_step(exporter, rate->base_rate) : 0;
 		char text[16];
 		int err;
@@ -220,8 +220,8 @@ int exporter_start_session(struct exporter *exporter)
 	struct epoll_event event = { .events = EPOLLIN };
 
 	choose_groups(exporter);
-	exporter->counts_before = (struct ntklog_session_counts) { 0 };
-	exporter->missing_before = 0;
+	exporter->session_counts_before = (struct ntklog_session_counts) { 0 };
+	exporter->missing_buffers_before = 0;
 	if (live_sums_start(&exporter->live_sums, &settings, no_signals) ||
 	    live_sums_follow(&exporter->live_sums))
 		return -1;
@@ -264,11 +264,11 @@ int exporter_change_mode(struct exporter *exporter, unsigned int old_mode)
  */
 void exporter_restore_settings(struct exporter *exporter)
 {
-	enum exporter_rate rate;
+	enum exporter_rate_kind rate;
 
 	if (session_any_is_started())
 		return;
 	setting_restore(&exporter->mode_setting);
 	for (rate = 0; rate < EXPORTER_RATES; rate++)
-		setting_restore(&exporter->rates[rate].setting);
+		setting_restore(&exporter->rate_settings[rate].setting);
 }

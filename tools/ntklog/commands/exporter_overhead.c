@@ -7,7 +7,7 @@
 #include "linux_mode.h"
 #include "message.h"
 
-static double seconds_of(const struct timeval *time)
+static double timeval_to_seconds(const struct timeval *time)
 {
 	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
 }
@@ -22,7 +22,7 @@ double exporter_cpu_seconds(void)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	return seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
+	return timeval_to_seconds(&usage.ru_utime) + timeval_to_seconds(&usage.ru_stime);
 }
 
 static void count_loss(struct exporter *exporter, const struct ntklog_session_counts *counts)
@@ -32,20 +32,20 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 	unsigned int notes = exporter->live_sums.identities.replaced_notes;
 	struct exporter_loss *loss = &exporter->loss;
 
-	loss->lost_events += counts->lost - exporter->counts_before.lost;
-	loss->suppressed = totals[COUNTER_SPINLOCK_SUPPRESSED] +
+	loss->lost_events += counts->lost - exporter->session_counts_before.lost;
+	loss->suppressed_events = totals[COUNTER_SPINLOCK_SUPPRESSED] +
 			   totals[COUNTER_RESOURCE_SUPPRESSED];
-	loss->limited = totals[COUNTER_BLOCKERS_DROPPED] +
+	loss->limited_releases = totals[COUNTER_BLOCKERS_DROPPED] +
 			totals[COUNTER_SLEEPING_BLOCKERS_DROPPED];
-	loss->untracked = totals[COUNTER_SPINLOCK_UNTRACKED] +
+	loss->untracked_acquisitions = totals[COUNTER_SPINLOCK_UNTRACKED] +
 			  totals[COUNTER_RESOURCE_UNTRACKED] +
 			  totals[COUNTER_SLEEPING_UNTRACKED];
-	loss->missing_buffers += missing - exporter->missing_before;
-	exporter->missing_before = missing;
+	loss->missing_buffers += missing - exporter->missing_buffers_before;
+	exporter->missing_buffers_before = missing;
 	/* The file counts from 0 again when all notes are read once more. */
-	loss->lost_notes += notes >= exporter->notes_before ? notes - exporter->notes_before :
-							      notes;
-	exporter->notes_before = notes;
+	loss->lost_notes += notes >= exporter->lost_notes_before ?
+			    notes - exporter->lost_notes_before : notes;
+	exporter->lost_notes_before = notes;
 }
 
 /**
@@ -65,12 +65,12 @@ int exporter_count_interval(struct exporter *exporter, double seconds)
 	struct overhead_counts now;
 	uint32_t mode = 0;
 
-	if (recording_counts(&exporter->live_sums.recording, &counts) ||
+	if (recording_read_counts(&exporter->live_sums.recording, &counts) ||
 	    counters_read(&exporter->counters))
 		return -1;
 	count_loss(exporter, &counts);
-	exporter->event_count += counts.generated - exporter->counts_before.generated;
-	exporter->counts_before = counts;
+	exporter->event_count += counts.generated - exporter->session_counts_before.generated;
+	exporter->session_counts_before = counts;
 	now = (struct overhead_counts) {
 		.spin_acquisitions = totals[COUNTER_SPINLOCK_ACQUISITIONS],
 		.spin_contentions = totals[COUNTER_SPINLOCK_CONTENTIONS],
@@ -81,9 +81,9 @@ int exporter_count_interval(struct exporter *exporter, double seconds)
 		.events = exporter->event_count,
 	};
 	linux_mode_find(exporter_mode_name(exporter), &mode);
-	overhead_add(overhead, &exporter->counts, &now, mode,
+	overhead_add(overhead, &exporter->overhead_counts, &now, mode,
 		     etl_cycles_ns(exporter->live_sums.file, 1) / 1e9);
-	exporter->counts = now;
+	exporter->overhead_counts = now;
 	overhead->tool_seconds += cpu_seconds - exporter->tool_begin_s;
 	exporter->tool_begin_s = cpu_seconds;
 	exporter->overhead_share =
@@ -104,9 +104,9 @@ int exporter_count_interval(struct exporter *exporter, double seconds)
  */
 int exporter_keep_budget(struct exporter *exporter)
 {
-	struct budget *budget = &exporter->budget;
+	struct overhead_budget *budget = &exporter->budget;
 	unsigned int mode = budget->mode;
-	enum recording_change change = budget_step(budget, exporter->hooks_share,
+	enum budget_change change = budget_take_step(budget, exporter->hooks_share,
 						exporter->overhead_share - exporter->hooks_share);
 
 	if (change == BUDGET_STAYS)
@@ -117,7 +117,7 @@ int exporter_keep_budget(struct exporter *exporter)
 	if (budget->mode != mode && exporter_change_mode(exporter, mode))
 		return -1;
 	message("overhead %.2f%%, budget %.2f%%: recording %s from now on: mode %s, rates times %u, %s",
-		exporter->overhead_share * 100, budget->limit * 100,
+		exporter->overhead_share * 100, budget->overhead_limit * 100,
 		change == BUDGET_DOWN ? "less" : "more", exporter_mode_name(exporter),
 		budget_multiplier(budget), exporter->present_groups);
 	return 0;

@@ -112,7 +112,7 @@ static const struct metric updated_metric = {
 static void put_sample(struct exposition *exposition, const struct metric *metric, const char *name,
 		       const char *value, double number)
 {
-	const struct label labels[] = { { name, value }, { 0 } };
+	const struct metric_label labels[] = { { name, value }, { 0 } };
 
 	if (exposition->current_metric != metric)
 		exposition_begin(exposition, metric);
@@ -127,9 +127,11 @@ static void put_loss(const struct exporter *exporter, struct exposition *exposit
 	put_sample(exposition, &events_lost_metric, "reason", "no_space",
 		   (double)loss->lost_events);
 	put_sample(exposition, &events_lost_metric, "reason", "suppressed",
-		   (double)loss->suppressed);
-	put_sample(exposition, &events_lost_metric, "reason", "limited", (double)loss->limited);
-	put_sample(exposition, &events_lost_metric, "reason", "untracked", (double)loss->untracked);
+		   (double)loss->suppressed_events);
+	put_sample(exposition, &events_lost_metric, "reason", "limited",
+		   (double)loss->limited_releases);
+	put_sample(exposition, &events_lost_metric, "reason", "untracked",
+		   (double)loss->untracked_acquisitions);
 	put_sample(exposition, &buffers_lost_metric, "reason", "missing",
 		   (double)loss->missing_buffers);
 	put_sample(exposition, &notes_lost_metric, NULL, NULL, (double)loss->lost_notes);
@@ -143,7 +145,7 @@ static void put_overhead(const struct exporter *exporter, struct exposition *exp
 	put_sample(exposition, &overhead_seconds_metric, "part", "events", overhead->event_seconds);
 	put_sample(exposition, &overhead_seconds_metric, "part", "tool", overhead->tool_seconds);
 	put_sample(exposition, &overhead_ratio_metric, NULL, NULL, exporter->overhead_share);
-	put_sample(exposition, &budget_ratio_metric, NULL, NULL, exporter->budget.limit);
+	put_sample(exposition, &budget_ratio_metric, NULL, NULL, exporter->budget.overhead_limit);
 	put_sample(exposition, &budget_changes_metric, "direction", "down",
 		   (double)exporter->change_counts[BUDGET_DOWN]);
 	put_sample(exposition, &budget_changes_metric, "direction", "up",
@@ -163,7 +165,7 @@ static void put_settings(const struct exporter *exporter, struct exposition *exp
 
 	for (i = 0; i < EXPORTER_RATES; i++)
 		put_sample(exposition, &sampling_rate_metric, "parameter", rates[i],
-			   exporter->rates[i].rate);
+			   exporter->rate_settings[i].rate);
 	for (i = 0; i < LINUX_MODES; i++)
 		put_sample(exposition, &recording_mode_metric, "mode", linux_modes[i].name,
 			   !strcmp(linux_modes[i].name, exporter_mode_name(exporter)));
@@ -174,17 +176,19 @@ static void put_settings(const struct exporter *exporter, struct exposition *exp
 							  session_groups[i].mask));
 }
 
-static void put_all(const struct exporter *exporter, struct exposition *exposition)
+static void put_all_metrics(const struct exporter *exporter, struct exposition *exposition)
 {
 	put_sample(exposition, &build_metric, "version", NTKLOG_VERSION, 1);
-	lock_metrics_put(&exporter->locks, exposition);
+	lock_metrics_put(&exporter->lock_metrics, exposition);
 	put_loss(exporter, exposition);
 	put_overhead(exporter, exposition);
 	put_settings(exporter, exposition);
-	put_sample(exposition, &series_metric, "of", "classes", (double)exporter->locks.lock_count);
+	put_sample(exposition, &series_metric, "of", "classes",
+		   (double)exporter->lock_metrics.lock_count);
 	put_sample(exposition, &series_metric, "of", "holders",
-		   (double)exporter->locks.holder_count);
-	put_sample(exposition, &series_limit_metric, NULL, NULL, (double)exporter->locks.limit);
+		   (double)exporter->lock_metrics.holder_count);
+	put_sample(exposition, &series_limit_metric, NULL, NULL,
+		   (double)exporter->lock_metrics.series_limit);
 	put_sample(exposition, &updates_metric, NULL, NULL, (double)exporter->update_count);
 	put_sample(exposition, &updated_metric, NULL, NULL, exporter->update_time);
 	exposition_end(exposition);
@@ -201,14 +205,14 @@ static void put_all(const struct exporter *exporter, struct exposition *expositi
 const char *exporter_metrics_text(void *argument, bool is_openmetrics, size_t *size)
 {
 	struct exporter *exporter = argument;
-	struct exporter_text *text = &exporter->texts[is_openmetrics];
+	struct exporter_text *text = &exporter->metrics_texts[is_openmetrics];
 	struct exposition exposition = { .is_openmetrics = is_openmetrics };
 
 	if (!text->text) {
 		exposition.stream = open_memstream(&text->text, &text->size);
 		if (!exposition.stream)
 			return NULL;
-		put_all(exporter, &exposition);
+		put_all_metrics(exporter, &exposition);
 		if (fclose(exposition.stream)) {
 			free(text->text);
 			text->text = NULL;
@@ -227,8 +231,8 @@ void exporter_drop_text(struct exporter *exporter)
 	size_t i;
 
 	exporter_http_drop_text(&exporter->http);
-	for (i = 0; i < ARRAY_SIZE(exporter->texts); i++) {
-		free(exporter->texts[i].text);
-		exporter->texts[i].text = NULL;
+	for (i = 0; i < ARRAY_SIZE(exporter->metrics_texts); i++) {
+		free(exporter->metrics_texts[i].text);
+		exporter->metrics_texts[i].text = NULL;
 	}
 }

@@ -17,7 +17,7 @@
 
 #define SUFFIX	".etl"
 
-static int is_etl(const struct dirent *entry)
+static int entry_is_etl_file(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name);
 
@@ -60,7 +60,7 @@ int file_list_add(struct file_list *list, const char *path)
 
 	if (stat(path, &status) || !S_ISDIR(status.st_mode))
 		return add_path(list, strdup(path));
-	count = scandir(path, &entries, is_etl, compare_entries);
+	count = scandir(path, &entries, entry_is_etl_file, compare_entries);
 	if (count <= 0)
 		message("%s: %s", path, count ? strerror(errno) :
 			"the directory has no file *" SUFFIX);
@@ -95,7 +95,7 @@ static const char *name_without_suffix(const char *path, int *length)
  * Copy a name that is shown. Characters that are no UTF-8 or may control a terminal are replaced;
  * the number of the file then tells it apart from others.
  */
-static char *copy_shown_name(const char *name, int length, size_t file)
+static char *copy_shown_name(const char *name, int length, size_t file_index)
 {
 	char *copy, *numbered;
 
@@ -104,7 +104,7 @@ static char *copy_shown_name(const char *name, int length, size_t file)
 	text_clean_line(copy);
 	if (!strncmp(copy, name, length))
 		return copy;
-	if (asprintf(&numbered, "%s #%zu", copy, file + 1) < 0)
+	if (asprintf(&numbered, "%s #%zu", copy, file_index + 1) < 0)
 		numbered = NULL;
 	free(copy);
 	return numbered;
@@ -113,24 +113,24 @@ static char *copy_shown_name(const char *name, int length, size_t file)
 /**
  * file_list_host() - name the machine of a file after the file
  * @list: list of the file
- * @file: index of the file
+ * @file_index: index of the file
  *
  * Return: the name of the file without its directory and ".etl", or the whole path if another file
  * of the list has the same name. The caller frees it. NULL without memory.
  */
-char *file_list_host(const struct file_list *list, size_t file)
+char *file_list_host(const struct file_list *list, size_t file_index)
 {
 	int length, other_length;
-	const char *name = name_without_suffix(list->paths[file], &length);
+	const char *name = name_without_suffix(list->paths[file_index], &length);
 	const char *other;
 	size_t i;
 
 	for (i = 0; i < list->path_count; i++) {
 		other = name_without_suffix(list->paths[i], &other_length);
-		if (i != file && length == other_length && !strncmp(name, other, length))
-			return copy_shown_name(list->paths[file], INT_MAX, file);
+		if (i != file_index && length == other_length && !strncmp(name, other, length))
+			return copy_shown_name(list->paths[file_index], INT_MAX, file_index);
 	}
-	return copy_shown_name(name, length, file);
+	return copy_shown_name(name, length, file_index);
 }
 
 /**

@@ -31,11 +31,11 @@ struct options {
 	bool prints_uncontended;
 };
 
-static const char *age_text(uint64_t ns, char *text, size_t size)
+static const char *format_age(uint64_t ns, char *text, size_t size)
 {
 	const union cell cell = { .number = (double)ns };
 
-	cell_format(CELL_TIME, &cell, text, size);
+	cell_format_text(CELL_TIME, &cell, text, size);
 	return text;
 }
 
@@ -44,7 +44,7 @@ static int length_without_offset(const char *symbol)
 	return strcspn(symbol, "+");
 }
 
-static const char *lock_name(const struct wait_slot *slot, char *text, size_t size)
+static const char *format_lock_name(const struct graph_slot *slot, char *text, size_t size)
 {
 	if (slot->symbol)
 		snprintf(text, size, "%s %s", slot->kind, slot->symbol);
@@ -53,14 +53,14 @@ static const char *lock_name(const struct wait_slot *slot, char *text, size_t si
 	return text;
 }
 
-static void print_lock_name(const struct wait_slot *slot)
+static void print_lock_name(const struct graph_slot *slot)
 {
 	char name[NAME_SIZE];
 
-	fputs(lock_name(slot, name, sizeof(name)), stdout);
+	fputs(format_lock_name(slot, name, sizeof(name)), stdout);
 }
 
-static void print_stack(const struct wait_task *task)
+static void print_stack(const struct graph_task *task)
 {
 	size_t column = 9, i;
 
@@ -78,14 +78,14 @@ static void print_stack(const struct wait_task *task)
 		putchar('\n');
 }
 
-static void print_slot(const struct wait_slot *slot)
+static void print_slot(const struct graph_slot *slot)
 {
-	const struct wait_task *task = slot->task;
+	const struct graph_task *task = slot->task;
 	char age[32];
 
 	printf("  %s %-9s %8s  %s (%" PRIu32 ") in %.*s\n", slot->is_waiting ? "waits" : "held ",
 	       slot->is_exclusive ? "exclusive" : "shared",
-	       age_text(slot->age_ns, age, sizeof(age)), task->name, task->thread_id,
+	       format_age(slot->age_ns, age, sizeof(age)), task->name, task->thread_id,
 	       length_without_offset(slot->caller), slot->caller);
 }
 
@@ -93,9 +93,9 @@ static void print_slot(const struct wait_slot *slot)
  * Print what a holder waits for: the chain of locks and their holders, up to the last one. The
  * chain of tasks that are not deadlocked may lead back to a task that it has passed.
  */
-static void print_chain(const struct wait_slot *slot)
+static void print_chain(const struct graph_slot *slot)
 {
-	struct wait_task *end = slot->task;
+	struct graph_task *end = slot->task;
 
 	while (end->wait && end->blocker && !end->cycle && end->walk_start != slot) {
 		end->walk_start = slot;
@@ -117,7 +117,7 @@ static void print_chain(const struct wait_slot *slot)
 	print_stack(end);
 }
 
-static void print_lock(const struct wait_lock *lock)
+static void print_lock(const struct graph_lock *lock)
 {
 	size_t i;
 
@@ -137,13 +137,13 @@ static void print_lock(const struct wait_lock *lock)
 
 static void print_deadlock(const struct wait_graph *graph, unsigned int number)
 {
-	const struct wait_task *first = wait_graph_cycle(graph, number), *task = first;
+	const struct graph_task *first = wait_graph_find_cycle(graph, number), *task = first;
 	char age[32];
 
 	printf("Deadlock %u:\n", number);
 	do {
 		printf("  %s (%" PRIu32 ") waits %s for ", task->name, task->thread_id,
-		       age_text(task->wait->age_ns, age, sizeof(age)));
+		       format_age(task->wait->age_ns, age, sizeof(age)));
 		print_lock_name(task->wait);
 		task = task->blocker;
 		printf(", held by %s (%" PRIu32 ")\n", task->name, task->thread_id);
@@ -167,14 +167,14 @@ static void print_text(const struct wait_graph *graph, const struct options *opt
 		print_lock(&graph->locks[i]);
 }
 
-static void format_wait_name(const struct names *names, const struct wait_slot *slot, char *text,
+static void format_wait_name(const struct names *names, const struct graph_slot *slot, char *text,
 			     size_t size)
 {
-	uint64_t key = names_lock_key(names, slot->address, UINT64_MAX);
+	uint64_t key = names_find_lock_key(names, slot->address, UINT64_MAX);
 	char class[NAME_SIZE];
 	size_t used;
 
-	lock_name(slot, text, size);
+	format_lock_name(slot, text, size);
 	if (key == slot->address)
 		return;
 	names_format_address(names, key, class, sizeof(class));
@@ -199,7 +199,7 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 		     size_t count, size_t width)
 {
 	char path[PATH_SIZE], name[2 * NAME_SIZE], line[3 * NAME_SIZE], age[32];
-	struct held held;
+	struct held_list held;
 	size_t printed = 0, i;
 	int err;
 
@@ -208,8 +208,8 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 		return 0;
 	err = held_read(&held);
 	for (i = 0; !err && i < held.graph.contended_count && printed < count; i++) {
-		const struct wait_lock *lock = &held.graph.locks[i];
-		const struct wait_slot *wait = &lock->slots[lock->holder_count];
+		const struct graph_lock *lock = &held.graph.locks[i];
+		const struct graph_slot *wait = &lock->slots[lock->holder_count];
 		int length;
 
 		format_wait_name(names, lock->slots, name, sizeof(name));
@@ -221,7 +221,7 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 		if (!printed++)
 			fputs("\nWaits that go on\n", stream);
 		length = snprintf(line, sizeof(line), "%8s  %s (%" PRIu32 ") waits for %s",
-				  age_text(wait->age_ns, age, sizeof(age)), wait->task->name,
+				  format_age(wait->age_ns, age, sizeof(age)), wait->task->name,
 				  wait->task->thread_id, name);
 		if (lock->holder_count && length < (int)sizeof(line))
 			snprintf(line + length, sizeof(line) - length, ", held by %s (%" PRIu32 ")%s",
@@ -233,7 +233,7 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 	return err;
 }
 
-static json_t *task_json(const struct wait_task *task)
+static json_t *task_json(const struct graph_task *task)
 {
 	json_t *stack = json_array();
 	size_t i;
@@ -244,7 +244,7 @@ static json_t *task_json(const struct wait_task *task)
 			 task->name, "stack", stack);
 }
 
-static json_t *slot_json(const struct wait_slot *slot)
+static json_t *slot_json(const struct graph_slot *slot)
 {
 	json_t *object = task_json(slot->task);
 
@@ -253,13 +253,13 @@ static json_t *slot_json(const struct wait_slot *slot)
 						 "age_ns", (json_int_t)slot->age_ns, "caller",
 						 slot->caller));
 	if (!slot->is_waiting)
-		json_object_set_new(object, "waits_begun", json_integer(slot->contentions));
+		json_object_set_new(object, "waits_begun", json_integer(slot->contention_count));
 	if (slot->task->cycle)
 		json_object_set_new(object, "deadlock", json_integer(slot->task->cycle));
 	return object;
 }
 
-static json_t *lock_name_json(const struct wait_slot *slot)
+static json_t *lock_name_json(const struct graph_slot *slot)
 {
 	char address[32];
 
@@ -268,7 +268,7 @@ static json_t *lock_name_json(const struct wait_slot *slot)
 			 slot->symbol);
 }
 
-static json_t *slots_json(const struct wait_slot *slots, size_t count)
+static json_t *slots_json(const struct graph_slot *slots, size_t count)
 {
 	json_t *array = json_array();
 	size_t i;
@@ -278,9 +278,9 @@ static json_t *slots_json(const struct wait_slot *slots, size_t count)
 	return array;
 }
 
-static json_t *deadlock_json(const struct wait_task *first)
+static json_t *deadlock_json(const struct graph_task *first)
 {
-	const struct wait_task *task = first;
+	const struct graph_task *task = first;
 	json_t *array = json_array();
 
 	do {
@@ -305,7 +305,7 @@ static void print_json(const struct wait_graph *graph, const struct options *opt
 	size_t i;
 
 	for (i = 0; i < graph->lock_count; i++) {
-		const struct wait_lock *lock = &graph->locks[i];
+		const struct graph_lock *lock = &graph->locks[i];
 		json_t *object = lock_name_json(lock->slots);
 
 		json_object_set_new(object, "holders", slots_json(lock->slots, lock->holder_count));
@@ -315,7 +315,8 @@ static void print_json(const struct wait_graph *graph, const struct options *opt
 		json_array_append_new(locks, object);
 	}
 	for (cycle = 1; cycle <= graph->cycle_count; cycle++)
-		json_array_append_new(deadlocks, deadlock_json(wait_graph_cycle(graph, cycle)));
+		json_array_append_new(deadlocks, deadlock_json(wait_graph_find_cycle(graph,
+										     cycle)));
 	document = json_pack("{s:o, s:o}", "deadlocks", deadlocks, "locks", locks);
 	json_dumpf(document, stdout, options->watches ? JSON_COMPACT : JSON_INDENT(1));
 	putchar('\n');
@@ -324,7 +325,7 @@ static void print_json(const struct wait_graph *graph, const struct options *opt
 
 static int print_once(const struct options *options)
 {
-	struct held held;
+	struct held_list held;
 	int err = held_read(&held);
 
 	if (!err && options->prints_json) {

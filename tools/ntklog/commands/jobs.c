@@ -22,7 +22,7 @@ struct started_job {
 	FILE *result;
 };
 
-static size_t cpu_count(void)
+static size_t count_cpus(void)
 {
 	cpu_set_t cpus;
 
@@ -39,7 +39,7 @@ static int open_result(void)
 	return fd < 0 ? memfd_create("ntklog", MFD_CLOEXEC) : fd;
 }
 
-static bool start_job(const struct jobs *jobs, size_t job, struct started_job *started)
+static bool start_job(const struct jobs *jobs, size_t job_number, struct started_job *started)
 {
 	int fd = open_result(), status;
 
@@ -58,10 +58,10 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started_job *s
 		return true;
 	/* A closed pipe may end the command while it prints the results of other jobs. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	status = jobs->run_job(jobs->argument, job, started->result);
+	status = jobs->run_job(jobs->argument, job_number, started->result);
 	if (fflush(started->result) || ferror(started->result)) {
 		message("%s: the result cannot be stored: make space in TMPDIR or /var/tmp",
-			jobs->get_path(jobs->argument, job));
+			jobs->get_path(jobs->argument, job_number));
 		/* A part of the result would look like the whole. */
 		if (ftruncate(fileno(started->result), 0))
 			abort();
@@ -70,7 +70,7 @@ static bool start_job(const struct jobs *jobs, size_t job, struct started_job *s
 	_exit(status);
 }
 
-static int finish_job(const struct jobs *jobs, size_t job, const struct started_job *started)
+static int finish_job(const struct jobs *jobs, size_t job_number, const struct started_job *started)
 {
 	int status;
 
@@ -83,9 +83,9 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started_
 		status = NTKLOG_FAILED;
 	} else {
 		status = WEXITSTATUS(status);
-		if (!jobs->take_result(jobs->argument, job, started->result) && !status) {
+		if (!jobs->take_result(jobs->argument, job_number, started->result) && !status) {
 			message("%s: the result cannot be used: %s",
-				jobs->get_path(jobs->argument, job), strerror(errno));
+				jobs->get_path(jobs->argument, job_number), strerror(errno));
 			status = NTKLOG_FAILED;
 		}
 	}
@@ -102,7 +102,7 @@ static int finish_job(const struct jobs *jobs, size_t job, const struct started_
  */
 int jobs_run(const struct jobs *jobs)
 {
-	size_t most = cpu_count(), begun = 0, job;
+	size_t most = count_cpus(), begun = 0, job_number;
 	struct started_job *started = calloc(most, sizeof(*started));
 	int status = NTKLOG_OK, job_status;
 
@@ -110,15 +110,15 @@ int jobs_run(const struct jobs *jobs)
 		message("no memory for the processes that read the files");
 		return NTKLOG_FAILED;
 	}
-	for (job = 0; job < jobs->job_count; job++) {
-		while (begun < jobs->job_count && begun < job + most &&
+	for (job_number = 0; job_number < jobs->job_count; job_number++) {
+		while (begun < jobs->job_count && begun < job_number + most &&
 		       start_job(jobs, begun, &started[begun % most]))
 			begun++;
-		if (begun == job) {
+		if (begun == job_number) {
 			status = NTKLOG_FAILED;
 			break;
 		}
-		job_status = finish_job(jobs, job, &started[job % most]);
+		job_status = finish_job(jobs, job_number, &started[job_number % most]);
 		if (!status)
 			status = job_status;
 	}

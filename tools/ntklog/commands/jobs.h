@@ -17,9 +17,9 @@
  */
 struct jobs {
 	size_t job_count;
-	const char *(*get_path)(void *argument, size_t job);
-	int (*run_job)(void *argument, size_t job, FILE *result);
-	bool (*take_result)(void *argument, size_t job, FILE *result);
+	const char *(*get_path)(void *argument, size_t job_number);
+	int (*run_job)(void *argument, size_t job_number, FILE *result);
+	bool (*take_result)(void *argument, size_t job_number, FILE *result);
 	void *argument;
 };
 

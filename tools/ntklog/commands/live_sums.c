@@ -16,7 +16,7 @@
 
 static int report_damage(const struct live_sums *sums)
 {
-	message("session %d: %s", sums->recording.session, sums->file->error);
+	message("session %d: %s", sums->recording.session_number, sums->file->error);
 	return -1;
 }
 
@@ -30,8 +30,8 @@ static int take_event(void *argument, const struct etl_event *event)
 		sums->before_event(sums->argument, event);
 	if (!sums->stacks)
 		return analysis_add(&sums->analysis, sums->file, event, NULL);
-	stacks_add(sums->stacks, event);
-	while (!err && (event = stacks_next_pending(sums->stacks, &stack)))
+	stack_matcher_add(sums->stacks, event);
+	while (!err && (event = stack_matcher_next_pending(sums->stacks, &stack)))
 		err = analysis_add(&sums->analysis, sums->file, event, stack);
 	return err;
 }
@@ -40,7 +40,7 @@ static int take_buffer(void *argument, unsigned char *buffer, size_t size)
 {
 	struct live_sums *sums = argument;
 
-	return event_order_add(&sums->order, buffer, size) ? report_damage(sums) : 0;
+	return event_sorter_add(&sums->event_sorter, buffer, size) ? report_damage(sums) : 0;
 }
 
 static void take_note(void *argument, const struct class_note *note)
@@ -100,7 +100,7 @@ int live_sums_take_rates(struct live_sums *sums)
 	if (parameter_group_get(parameter_group_find("spinlock"), values))
 		return -1;
 	*spinlock = (struct spinlock_rates) {
-		.known = 1,
+		.is_known = 1,
 		.spin_threshold = values[0],
 		.acquire_rate = values[1],
 		.contention_rate = values[2],
@@ -111,7 +111,7 @@ int live_sums_take_rates(struct live_sums *sums)
 	if (parameter_group_get(parameter_group_find("resource"), values))
 		return -1;
 	*resource = (struct resource_rates) {
-		.known = 1,
+		.is_known = 1,
 		.release_rate = values[0],
 		.contention_rate = values[1],
 		.timeout_rate = values[2],
@@ -166,22 +166,23 @@ int live_sums_follow(struct live_sums *sums)
 	int err = header ? etl_attach(&sums->file, "session", header, size) : -1;
 
 	if (err && header)
-		message("session %d: %s", recording->session, sums->file->error);
+		message("session %d: %s", recording->session_number, sums->file->error);
 	free(header);
 	if (!err && sums->records_stacks) {
-		sums->stacks = stacks_open_session(sums->file);
+		sums->stacks = stack_matcher_open_session(sums->file);
 		err = sums->stacks ? 0 : -1;
 		if (err)
 			message("no memory for stacks");
 	}
-	sums->order.file = sums->file;
-	sums->order.give_event = take_event;
-	sums->order.argument = sums;
+	sums->event_sorter.file = sums->file;
+	sums->event_sorter.give_event = take_event;
+	sums->event_sorter.argument = sums;
 	recording->drain.give_buffer = take_buffer;
 	recording->drain.argument = sums;
 	recording->before_read = read_notes;
 	recording->argument = sums;
-	return err || drain_open(&recording->drain, recording->claim_fd, recording->session, size) ?
+	return err || drain_open(&recording->drain, recording->claim_fd, recording->session_number,
+				 size) ?
 	       -1 : 0;
 }
 
@@ -208,19 +209,19 @@ int live_sums_begin(struct live_sums *sums)
 /**
  * live_sums_charge() - charge the waits of the interval that has begun
  * @sums: begun
- * @by: attribute by which waiters and holders are told apart
+ * @attribute: attribute by which waiters and holders are told apart
  *
  * Return: 0, or -1 after a message.
  */
-int live_sums_charge(struct live_sums *sums, enum charge_by by)
+int live_sums_charge(struct live_sums *sums, enum charge_attribute attribute)
 {
-	struct charge_sums *charges = &sums->analysis.charges;
+	struct charge_sums *charger = &sums->analysis.charge_sums;
 
-	if (!charge_sums_open(charges, sums->symbols.names, by, sums->file->perf_freq)) {
+	if (!charge_sums_open(charger, sums->symbols.names, attribute, sums->file->perf_freq)) {
 		message("no memory for the waits of an interval");
 		return -1;
 	}
-	charges->origin_time = sums->file->start_clock;
+	charger->origin_time = sums->file->start_clock;
 	return 0;
 }
 
@@ -234,7 +235,7 @@ int live_sums_read_all(struct live_sums *sums)
 {
 	if (recording_flush(&sums->recording))
 		return -1;
-	return event_order_finish(&sums->order) ? report_damage(sums) : 0;
+	return event_sorter_finish(&sums->event_sorter) ? report_damage(sums) : 0;
 }
 
 /**
@@ -260,11 +261,11 @@ int live_sums_refresh_symbols(struct live_sums *sums)
  */
 void live_sums_reset(struct live_sums *sums)
 {
-	struct charges *charges = sums->analysis.charges.charges;
+	struct charger *charger = sums->analysis.charge_sums.charger;
 
-	sums->analysis.charges.charges = NULL;
+	sums->analysis.charge_sums.charger = NULL;
 	analysis_free(&sums->analysis);
-	sums->analysis.charges.charges = charges;
+	sums->analysis.charge_sums.charger = charger;
 }
 
 /**
@@ -274,9 +275,9 @@ void live_sums_reset(struct live_sums *sums)
 void live_sums_stop(struct live_sums *sums)
 {
 	analysis_free(&sums->analysis);
-	event_order_free(&sums->order);
-	sums->order = (struct event_order) { 0 };
-	stacks_close(sums->stacks);
+	event_sorter_free(&sums->event_sorter);
+	sums->event_sorter = (struct event_sorter) { 0 };
+	stack_matcher_close(sums->stacks);
 	sums->stacks = NULL;
 	if (sums->file)
 		etl_close(sums->file);

@@ -16,7 +16,7 @@
 #include "symbols.h"
 
 /*
- * @order: events that are not summed up yet, because an earlier one may still arrive
+ * @event_sorter: events that are not summed up yet, because an earlier one may still arrive
  * @stacks: events whose stacks may still arrive; NULL: no stacks are recorded
  * @symbols: symbols of the kernel, classes of locks, and names that a user of the sums adds
  * @before_event: called with @argument before an event is summed up; NULL: nothing is called
@@ -25,12 +25,12 @@
 struct live_sums {
 	struct recording recording;
 	struct etl_file *file;
-	struct event_order order;
+	struct event_sorter event_sorter;
 	bool records_stacks;
-	struct stacks *stacks;
+	struct stack_matcher *stacks;
 	struct analysis analysis;
-	struct symbols symbols;
-	struct identities identities;
+	struct kernel_symbols symbols;
+	struct identities_file identities;
 	bool has_new_class;
 	void (*before_event)(void *argument, const struct etl_event *event);
 	void (*before_read)(void *argument);
@@ -42,7 +42,7 @@ int live_sums_start(struct live_sums *sums, const struct session_settings *setti
 		    const int *signals);
 int live_sums_follow(struct live_sums *sums);
 int live_sums_begin(struct live_sums *sums);
-int live_sums_charge(struct live_sums *sums, enum charge_by by);
+int live_sums_charge(struct live_sums *sums, enum charge_attribute attribute);
 int live_sums_take_rates(struct live_sums *sums);
 int live_sums_read_all(struct live_sums *sums);
 int live_sums_refresh_symbols(struct live_sums *sums);

@@ -33,7 +33,7 @@ static int64_t filetime_of(clockid_t clock)
 }
 
 /* Test whether the trace was recorded since the last boot of this machine. */
-static bool is_of_this_boot(const struct etl_file *file)
+static bool file_is_of_this_boot(const struct etl_file *file)
 {
 	int64_t boot = FILETIME_UNIX_EPOCH + filetime_of(CLOCK_REALTIME) -
 		       filetime_of(CLOCK_BOOTTIME);
@@ -47,7 +47,7 @@ static int write_names(struct names_writer *writer, struct etl_file *file)
 	char *path;
 	int exists;
 
-	if (!is_of_this_boot(file)) {
+	if (!file_is_of_this_boot(file)) {
 		message("%s: names are of this boot, the file is of another one or another machine",
 			file->path);
 		return -1;

@@ -57,7 +57,7 @@ enum {
 
 /*
  * @duration: seconds; INFINITY: until a signal, or the end of @command
- * @session: number of the session; -1: any free session
+ * @session_number: number of the session; -1: any free session
  * @linux_mode: new mode of recording Linux' own locks; NULL: the module's present mode
  * @blocker_rate: new value of spinlock/blockers; NULL: 1, if it is 0 and can change, except in
  *	mode waits
@@ -70,14 +70,14 @@ struct record_command {
 	struct recording recording;
 	struct trace_file trace;
 	double duration;
-	int session;
+	int session_number;
 	const char *linux_mode;
 	bool wants_holders;
 	const char *blocker_rate;
 	struct setting mode_setting;
 	struct setting blocker_setting;
 	struct setting rate_settings[2];
-	struct child child;
+	struct child_process child;
 	struct trap trap;
 	const char *path;
 	bool must_end;
@@ -87,7 +87,7 @@ static void print_progress(const struct record_command *record, double seconds)
 {
 	struct ntklog_session_counts counts;
 
-	if (recording_counts(&record->recording, &counts))
+	if (recording_read_counts(&record->recording, &counts))
 		return;
 	/* The blanks erase the rest of a longer line. */
 	fprintf(stderr,
@@ -125,7 +125,7 @@ static int record_events(struct record_command *record)
 			record->must_end = true;
 			return 0;
 		}
-		if (is_waiting && record->trap.was_met) {
+		if (is_waiting && record->trap.condition_was_met) {
 			is_waiting = false;
 			end = fmin(end, recording_now() + record->trap.seconds_after);
 		}
@@ -165,7 +165,8 @@ static int begin_file(struct record_command *record)
 		recording->argument = &record->trace.names;
 	}
 	return err ? -1 :
-		     drain_open(&recording->drain, recording->claim_fd, recording->session, size);
+		     drain_open(&recording->drain, recording->claim_fd, recording->session_number,
+				size);
 }
 
 /* Write the last buffers, and the first one again with the final numbers of the file. */
@@ -182,7 +183,7 @@ static int finish_file(struct record_command *record)
 		fputs("\r\033[K", stderr);
 	if (record->trap.condition)
 		trap_report_result(&record->trap);
-	if (record->trap.condition && !record->trap.was_met) {
+	if (record->trap.condition && !record->trap.condition_was_met) {
 		trace_file_remove(&record->trace);
 		return err;
 	}
@@ -190,7 +191,7 @@ static int finish_file(struct record_command *record)
 	if (!header || trace_file_finish(&record->trace, header, size))
 		err = -1;
 	free(header);
-	if (recording_counts(recording, &counts))
+	if (recording_read_counts(recording, &counts))
 		return -1;
 	trace_file_report_counts(&record->trace, &counts);
 	if (recording->drain.missing_count > recording->drain.late_count)
@@ -312,7 +313,7 @@ static int record_file(struct record_command *record)
 	/* Reading all symbols takes a while, so it precedes the start. */
 	err = (record->trace.has_names && names_writer_prepare(&record->trace.names)) ||
 	      (record->trap.condition && trap_open(&record->trap, &record->trace)) ||
-	      recording_claim(recording, record->session) ||
+	      recording_claim(recording, record->session_number) ||
 	      recording_take_signals(recording, more_signals) || change_module_settings(record);
 	/* The default groups depend on the mode, which the module has by now. */
 	if (!err && !record->settings.groups)
@@ -356,7 +357,7 @@ static int record_files(struct record_command *record)
 	const struct trace_file trace = record->trace;
 	unsigned long turn;
 	char *path;
-	bool was_met = true, has_file = false;
+	bool condition_was_met = true, has_file = false;
 	sigset_t mask;
 	int err = 0;
 
@@ -366,16 +367,16 @@ static int record_files(struct record_command *record)
 	/* Let a write fail with an error, which is reported, instead of ending this process. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (turn = 1; !err && was_met && !record->must_end && turn <= record->trap.recording_count;
-	     turn++) {
+	for (turn = 1; !err && condition_was_met && !record->must_end &&
+	     turn <= record->trap.recording_count; turn++) {
 		record->trace = trace;
 		path = make_path(record, turn);
 		record->trace.path = path;
 		err = !path || record_file(record);
-		was_met = record->trap.was_met;
-		has_file |= was_met || !record->trap.condition;
-		if (!err && was_met && record->trap.exec)
-			err = child_run_exec(record->trap.exec, record->trace.path, &mask);
+		condition_was_met = record->trap.condition_was_met;
+		has_file |= condition_was_met || !record->trap.condition;
+		if (!err && condition_was_met && record->trap.exec_command)
+			err = child_run_exec(record->trap.exec_command, record->trace.path, &mask);
 		trap_close(&record->trap);
 		free(path);
 		record->must_end |= signal_is_pending();
@@ -439,8 +440,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   argument);
 		return 0;
 	case OPTION_SESSION:
-		record->session = session_parse_number(argument);
-		if (record->session < 0)
+		record->session_number = session_parse_number(argument);
+		if (record->session_number < 0)
 			argp_error(state, "--session: \"%s\" is not 0 to %d", argument,
 				   KERNEL_SESSIONS - 1);
 		return 0;
@@ -554,7 +555,7 @@ int command_record(int argc, char **argv)
 		.trap = { .seconds_before = 10, .seconds_after = 2, .recording_count = 1 },
 		.path = "ntklog.etl",
 		.duration = INFINITY,
-		.session = -1,
+		.session_number = -1,
 		.mode_setting.file = "linux_mode",
 		.blocker_setting.file = "spinlock/blockers",
 		.rate_settings = {

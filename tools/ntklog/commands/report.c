@@ -36,7 +36,7 @@ enum {
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
 /* A report of everything begins with the answer. */
-static bool has_answer(const struct report_options *options)
+static bool prints_answer(const struct report_options *options)
 {
 	return options->tables == REPORT_USUAL_TABLES && options->files.path_count == 1;
 }
@@ -49,7 +49,7 @@ static void print_table(const struct report *report, struct table *table,
 		return;
 	}
 	putchar('\n');
-	if (options->table.is_wide && !options->columns)
+	if (options->table.prints_wide && !options->columns)
 		table_insert_errors(table, false);
 	if (table == &report->tables[REPORT_STACKS])
 		report_print_stacks(report, stdout, options->table.rows_max);
@@ -58,14 +58,14 @@ static void print_table(const struct report *report, struct table *table,
 		report_print_longest(report, stdout, options->table.rows_max);
 	else
 		table_print_fitted(table, stdout, options->table.rows_max,
-				   options->columns || options->table.is_wide);
+				   options->columns || options->table.prints_wide);
 }
 
 /* Print what a report of one lock has beside the tables. */
 static void print_lock(const struct report *report, const struct report_options *options)
 {
 	report_print_distributions(report, stdout);
-	if (!report->analysis->charges.total.wait_ticks)
+	if (!report->analysis->charge_sums.total.wait_ticks)
 		return;
 	putchar('\n');
 	report_print_periods(report, stdout);
@@ -78,7 +78,7 @@ static void print_tables(struct report *report, const struct report_options *opt
 {
 	size_t count = options->files.path_count, top = options->table.rows_max, i;
 
-	if (options->is_ndjson) {
+	if (options->prints_ndjson) {
 		report_print_ndjson(report, hosts, count, top, options->tables, stdout);
 		return;
 	}
@@ -95,7 +95,7 @@ static void print_tables(struct report *report, const struct report_options *opt
 		return;
 	}
 	if (!options->table.prints_csv) {
-		if (has_answer(options)) {
+		if (prints_answer(options)) {
 			answer_print(report, stdout);
 			putchar('\n');
 		}
@@ -115,14 +115,14 @@ static void print_tables(struct report *report, const struct report_options *opt
 					   !selection_includes_all(&options->trace.selection),
 					   stdout);
 	}
-	if (options->table.lock && !options->table.prints_csv && has_answer(options))
+	if (options->table.lock && !options->table.prints_csv && prints_answer(options))
 		print_lock(report, options);
 }
 
 static int print_folded(const struct report *report, enum flame_kind what)
 {
-	struct flame root = { 0 };
-	bool is_complete = flame_make(&root, report, NULL);
+	struct flame_node root = { 0 };
+	bool is_complete = flame_make_tree(&root, report, NULL);
 
 	flame_print_folded(&root, what, stdout);
 	flame_free(&root);
@@ -137,7 +137,7 @@ static int print_page(const struct report *report, const struct report_options *
 	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
 	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
 
-	return report_print_page(report, options->html, top, all,
+	return report_print_page(report, options->html_path, top, all,
 				 options->tables == REPORT_USUAL_TABLES ? REPORT_ALL_TABLES :
 				 options->tables) ? NTKLOG_FAILED : NTKLOG_OK;
 }
@@ -158,21 +158,21 @@ static int show_report(struct report *report, const struct report_options *optio
 {
 	int status = NTKLOG_OK;
 
-	if (options->is_folded)
-		return print_folded(report, options->folded);
+	if (options->prints_folded)
+		return print_folded(report, options->folded_kind);
 	report_make_tables(report);
 	if (options->result) {
 		write_rows(report, options);
 	} else if (report_choose_columns(report, options) || report_sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
-	} else if (options->html) {
+	} else if (options->html_path) {
 		status = print_page(report, options);
 	} else {
 		print_tables(report, options, NULL);
 		if (finish_output(stdout, NULL))
 			status = NTKLOG_FAILED;
 	}
-	if (!status && !report_has_memory(report)) {
+	if (!status && !report_check_memory(report)) {
 		message("%s: %s", options->trace.path, strerror(ENOMEM));
 		status = NTKLOG_FAILED;
 	}
@@ -186,7 +186,7 @@ static void report_not_recorded(const struct report *report, const struct report
 	const struct analysis *analysis = report->analysis;
 	const char *path = report->file->path;
 	bool wants_stacks = options->tables == 1 << REPORT_STACKS ||
-			    options->by == CHARGE_BY_STACK;
+			    options->attribute == CHARGE_BY_STACK;
 
 	if (wants_stacks && !analysis->stacks.has_any)
 		message("%s: no event has a stack: record with --stacks", path);
@@ -194,16 +194,16 @@ static void report_not_recorded(const struct report *report, const struct report
 	if (options->result && report_lacks_names(report))
 		message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
 			path);
-	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.record_count)
+	if (options->attribute == CHARGE_BY_IRQL && !analysis->spinlocks.total.record_count)
 		message("%s: no event has an IRQL: record spin locks (-e linux_spinlock)", path);
-	if ((options->by == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||
-	    (options->by == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
+	if ((options->attribute == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||
+	    (options->attribute == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
 		message("%s: no thread has a known %s: record without --no-names", path,
-			charge_by_names[options->by]);
+			charge_attribute_names[options->attribute]);
 	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blocker_rate &&
-	    (!analysis->charges.total.wait_count ||
-	     analysis->charges.total.part_ticks[CHARGE_UNKNOWN] !=
-	     analysis->charges.sleeping_total.part_ticks[CHARGE_UNKNOWN]))
+	    (!analysis->charge_sums.total.wait_count ||
+	     analysis->charge_sums.total.part_ticks[CHARGE_UNKNOWN] !=
+	     analysis->charge_sums.sleeping_lock_total.part_ticks[CHARGE_UNKNOWN]))
 		message("%s: not all holders of spin locks are recorded: record without --no-blockers, and not in mode waits",
 			path);
 }
@@ -216,7 +216,7 @@ static int report_file(struct report_options *options)
 	bool is_open;
 	int status;
 
-	status = trace_refuse_output(&options->trace, options->html);
+	status = trace_refuse_output(&options->trace, options->html_path);
 	if (!status)
 		status = trace_open(&file, &names, &options->trace, &is_open);
 	if (status)
@@ -227,20 +227,21 @@ static int report_file(struct report_options *options)
 	analysis.charges_waits = options->tables &
 				 (1 << REPORT_BLOCKERS | REPORT_TABLES_ON_REQUEST);
 	analysis.wanted_lock.name = options->table.lock;
-	analysis.charge_by = options->by;
-	analysis.is_split = options->has_by;
+	analysis.charge_attribute = options->attribute;
+	analysis.is_split = options->has_attribute;
 	/* A lock's section on the page has flame graphs of its waiters and holders. */
-	analysis.has_lock_stacks = options->html && analysis.charges_waits;
+	analysis.has_lock_stacks = options->html_path && analysis.charges_waits;
 	if (is_open) {
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
 			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
 			.joins_locks_of_waiter = options->joins_locks,
-			.by = options->has_by ? charge_by_names[options->by] : NULL,
+			.attribute_name = options->has_attribute ?
+					  charge_attribute_names[options->attribute] : NULL,
 		};
 
 		analysis_read(&analysis, file);
-		report.seconds = analysis_seconds(&analysis, file);
+		report.seconds = analysis_length_s(&analysis, file);
 		table_report_newer(&analysis.newer_events, file->path);
 		if (options->table.lock && !analysis.wanted_lock.event_count && !options->result) {
 			message("%s: no %sevent is of a lock \"%s\"; %s", file->path,
@@ -281,7 +282,8 @@ static int report_files(struct report_options *options)
 		.files = &options->files, .tables = options->tables,
 		.rows_max = options->table.rows_max,
 		.sum_up_file = sum_up_file, .argument = options,
-		.report.by = options->has_by ? charge_by_names[options->by] : NULL,
+		.report.attribute_name =
+			options->has_attribute ? charge_attribute_names[options->attribute] : NULL,
 	};
 	int status = NTKLOG_FAILED;
 
@@ -310,16 +312,17 @@ close:
 }
 
 /* Refuse --by if it cannot split one of the tables that the user has named. */
-static void refuse_by(const struct report_options *options, const struct argp_state *state)
+static void refuse_attribute(const struct report_options *options, const struct argp_state *state)
 {
 	size_t i;
 
-	for (i = 0; options->has_by && i < REPORT_TABLES; i++) {
-		const char *reason = report_refuses_by(i, options->by);
+	for (i = 0; options->has_attribute && i < REPORT_TABLES; i++) {
+		const char *reason = report_attribute_refusal(i, options->attribute);
 
 		if (options->tables & 1 << i && reason)
 			argp_error(state, "--by %s: it cannot split the table %s: %s",
-				   charge_by_names[options->by], report_table_name(i), reason);
+				   charge_attribute_names[options->attribute], report_table_name(i),
+				   reason);
 	}
 }
 
@@ -330,7 +333,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_HTML:
-		options->html = argument;
+		options->html_path = argument;
 		return 0;
 	case OPTION_TABLE:
 		i = report_find_table(argument);
@@ -344,12 +347,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_FOLDED:
 		if (argument && strcmp(argument, "wait") && strcmp(argument, "hold"))
 			argp_error(state, "--folded: \"%s\" is not wait or hold", argument);
-		options->is_folded = true;
-		options->folded = argument && !strcmp(argument, "hold") ? FLAME_HOLD : FLAME_WAIT;
+		options->prints_folded = true;
+		options->folded_kind = argument && !strcmp(argument, "hold") ?
+				       FLAME_HOLD : FLAME_WAIT;
 		options->tables |= 1 << REPORT_STACKS;
 		return 0;
 	case OPTION_NDJSON:
-		options->is_ndjson = true;
+		options->prints_ndjson = true;
 		/* All rows, as with --json, unless the user wants fewer. */
 		options->table.has_rows_max = true;
 		return 0;
@@ -362,16 +366,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->columns = argument;
 		return 0;
 	case OPTION_SORT:
-		options->sort = argument;
+		options->sort_column_name = argument;
 		return 0;
 	case OPTION_ADDRESSES:
 		options->by_address = true;
 		return 0;
 	case OPTION_BY:
-		options->by = charge_find_by(argument);
-		if (options->by == CHARGE_BYS)
+		options->attribute = charge_find_attribute(argument);
+		if (options->attribute == CHARGE_ATTRIBUTES)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
-		options->has_by = true;
+		options->has_attribute = true;
 		return 0;
 	case OPTION_ALL_LOCKS:
 		options->joins_locks = true;
@@ -382,13 +386,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[1] = &options->table;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->files.path_count > 1 && (options->html || options->is_folded))
+		if (options->files.path_count > 1 && (options->html_path || options->prints_folded))
 			argp_error(state, "--html and --folded take one file");
-		if (options->table.prints_json + options->table.prints_csv + !!options->html +
-		    options->is_folded + options->is_ndjson > 1)
+		if (options->table.prints_json + options->table.prints_csv + !!options->html_path +
+		    options->prints_folded + options->prints_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
-		refuse_by(options, state);
+		refuse_attribute(options, state);
 		if (options->joins_locks && !(options->tables & 1 << REPORT_WAITERS))
 			argp_error(state, "--all-locks: it changes the table waiters: add --table waiters");
 		if (!options->tables)

@@ -28,7 +28,7 @@ bool report_many_open(struct report_many *many)
 	return false;
 }
 
-static const char *job_path(void *argument, size_t number)
+static const char *path_of_job(void *argument, size_t number)
 {
 	const struct report_many *many = argument;
 
@@ -69,7 +69,7 @@ int report_many_read(struct report_many *many)
 {
 	const struct jobs jobs = {
 		.job_count = many->files->path_count,
-		.get_path = job_path,
+		.get_path = path_of_job,
 		.run_job = run_job,
 		.take_result = add_rows,
 		.argument = many,

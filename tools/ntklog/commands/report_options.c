@@ -16,7 +16,7 @@
  */
 bool report_has_hosts(const struct report_options *options)
 {
-	return options->files.path_count > 1 || options->is_ndjson;
+	return options->files.path_count > 1 || options->prints_ndjson;
 }
 
 /**
@@ -59,7 +59,7 @@ static bool show_column(struct report *report, const struct report_options *opti
 		/* The first column of a report with hosts is the host. NDJSON always has it. */
 		first = options->tables == REPORT_USUAL_TABLES && !table->shown_count ?
 			1 + report_has_hosts(options) + (table_find_column(table, "by") >= 0) :
-			options->is_ndjson;
+			options->prints_ndjson;
 		for (j = 0; j < first; j++)
 			if (!column_is_named(options->columns, table->columns[j].name))
 				table_show_last(table, j);
@@ -84,9 +84,9 @@ int report_choose_columns(struct report *report, const struct report_options *op
 	bool all;
 
 	/* JSON, NDJSON and CSV have all columns, unless the user names some. */
-	all = columns ?
-		      !strcmp(columns, "all") :
-		      options->table.prints_json || options->table.prints_csv || options->is_ndjson;
+	all = columns ? !strcmp(columns, "all") :
+			options->table.prints_json || options->table.prints_csv ||
+			options->prints_ndjson;
 	if (!columns && !all)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
@@ -118,7 +118,8 @@ int report_choose_columns(struct report *report, const struct report_options *op
  */
 bool report_choose_order(struct table *table, const struct report_options *options)
 {
-	int column = options->sort ? table_find_column(table, options->sort) : -1;
+	int column = options->sort_column_name ? table_find_column(table,
+								   options->sort_column_name) : -1;
 
 	if (column >= 0)
 		table->sort_column = column;
@@ -134,7 +135,7 @@ bool report_choose_order(struct table *table, const struct report_options *optio
  */
 int report_sort_tables(struct report *report, const struct report_options *options)
 {
-	bool found = !options->sort;
+	bool found = !options->sort_column_name;
 	size_t i;
 
 	for (i = 0; i < REPORT_TABLES; i++) {
@@ -143,7 +144,8 @@ int report_sort_tables(struct report *report, const struct report_options *optio
 		table_sort(&report->tables[i]);
 	}
 	if (!found) {
-		message("no table has a column \"%s\"; these are the columns:", options->sort);
+		message("no table has a column \"%s\"; these are the columns:",
+			options->sort_column_name);
 		report_print_columns(report, report_tables_with_columns(options->tables), stderr);
 	}
 	return found ? 0 : -1;

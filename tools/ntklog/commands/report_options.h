@@ -22,27 +22,28 @@ enum {
  * struct report_options - options of ntklog report
  * @result: stream that gets the tables of one of many files; NULL: the tables are printed
  * @by_address: each lock has a row of its own, not each class
- * @by: attribute that tells waiters and holders apart, and, if @has_by, splits the other tables
+ * @attribute: attribute that tells waiters and holders apart, and, if @has_attribute, splits the
+ *	other tables
  * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
  * @columns: columns to print, separated by commas; NULL: the default columns, all in JSON and CSV
- * @folded: the value that the stacks are weighted with
+ * @folded_kind: the value that the stacks are weighted with
  */
 struct report_options {
 	struct trace_options trace;
 	struct file_list files;
 	FILE *result;
 	struct table_options table;
-	const char *html;
+	const char *html_path;
 	bool by_address;
-	enum charge_by by;
-	bool has_by;
+	enum charge_attribute attribute;
+	bool has_attribute;
 	bool joins_locks;
 	unsigned int tables;
 	const char *columns;
-	const char *sort;
-	bool is_folded;
-	enum flame_kind folded;
-	bool is_ndjson;
+	const char *sort_column_name;
+	bool prints_folded;
+	enum flame_kind folded_kind;
+	bool prints_ndjson;
 };
 
 bool report_choose_order(struct table *table, const struct report_options *options);

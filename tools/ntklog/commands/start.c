@@ -25,11 +25,11 @@ enum {
 };
 
 /*
- * @session: number of the session; -1: none was given
+ * @session_number: number of the session; -1: none was given
  * @trace: file of stop; without a path: none
  */
 struct options {
-	int session;
+	int session_number;
 	struct session_settings settings;
 	struct trace_file trace;
 };
@@ -41,10 +41,10 @@ static void forget_identities(void)
 		kernel_write("0", "keep_identities");
 }
 
-static int start(struct options *options)
+static int start_session(struct options *options)
 {
 	struct recording recording = RECORDING_NONE;
-	struct identities identities = { 0 };
+	struct identities_file identities = { 0 };
 	int err;
 
 	if (kernel_check())
@@ -53,7 +53,7 @@ static int start(struct options *options)
 		options->settings.groups = session_default_groups();
 	/* The module keeps notes about classes while its file is open, or keep_identities is 1. */
 	identities_open(&identities);
-	err = recording_claim(&recording, options->session) ||
+	err = recording_claim(&recording, options->session_number) ||
 	      recording_start(&recording, &options->settings);
 	if (!err)
 		kernel_write("1", "keep_identities");
@@ -62,7 +62,8 @@ static int start(struct options *options)
 		forget_identities();
 	else
 		printf("session %d is started: %s; ntklog stop %d -o FILE writes what it has logged\n",
-		       recording.session, options->settings.groups, recording.session);
+		       recording.session_number, options->settings.groups,
+		       recording.session_number);
 	identities_close(&identities);
 	recording_close(&recording);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
@@ -83,7 +84,7 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 	recording->drain.give_buffer = trace_file_write;
 	recording->drain.argument = trace;
 	err = trace_file_begin(trace, header, size, size + buffers * size) ||
-	      drain_open(&recording->drain, recording->claim_fd, recording->session, size);
+	      drain_open(&recording->drain, recording->claim_fd, recording->session_number, size);
 	if (!err)
 		err = drain_finish(&recording->drain);
 	/* Count the buffers that could not be written, for the numbers of the file. */
@@ -97,7 +98,8 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 	if (!err && !counts->overwritten && trace->written_buffers < counts->finished) {
 		message("session %d: %" PRIu64 " of its %" PRIu64
 			" buffers had been read before: they are not in %s",
-			recording->session, (uint64_t)counts->finished - trace->written_buffers,
+			recording->session_number,
+			(uint64_t)counts->finished - trace->written_buffers,
 			(uint64_t)counts->finished, trace->path);
 		err = -1;
 	}
@@ -107,32 +109,32 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 static int finish_recording(struct recording *recording, struct trace_file *trace)
 {
 	struct ntklog_session_counts counts;
-	int state = recording_state(recording);
+	int state = recording_read_state(recording);
 
 	if (state == NTKLOG_SESSION_STARTED) {
 		if (recording_stop(recording))
 			return -1;
 	} else if (state == NTKLOG_SESSION_FINISHED && trace->path) {
 		message("session %d is not started; what it still holds is written",
-			recording->session);
+			recording->session_number);
 	} else {
-		message("session %d is not started: see ntklog status", recording->session);
+		message("session %d is not started: see ntklog status", recording->session_number);
 		return -1;
 	}
-	if (recording_counts(recording, &counts) ||
+	if (recording_read_counts(recording, &counts) ||
 	    (trace->path && save_trace(recording, trace, &counts)))
 		return -1;
 	printf("session %d: %" PRIu64 " events, %" PRIu64 " lost, in %" PRIu64 " buffers\n",
-	       recording->session, (uint64_t)counts.written, (uint64_t)counts.lost,
+	       recording->session_number, (uint64_t)counts.written, (uint64_t)counts.lost,
 	       (uint64_t)counts.finished);
 	return finish_output(stdout, NULL);
 }
 
-static int stop(struct options *options)
+static int stop_session(struct options *options)
 {
 	struct recording recording = RECORDING_NONE;
 	struct trace_file *trace = &options->trace;
-	int number = options->session, err;
+	int number = options->session_number, err;
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
@@ -183,8 +185,8 @@ static error_t parse_start_or_stop(int key, char *argument, struct argp_state *s
 		options->trace.has_names = false;
 		return 0;
 	case ARGP_KEY_ARG:
-		options->session = session_parse_number(argument);
-		if (options->session < 0 || state->arg_num)
+		options->session_number = session_parse_number(argument);
+		if (options->session_number < 0 || state->arg_num)
 			argp_error(state, "give the number of one session, 0 to %d",
 				   KERNEL_SESSIONS - 1);
 		return 0;
@@ -221,7 +223,7 @@ static int parse_and_run(const struct argp *argp, int argc, char **argv,
 			 int (*function)(struct options *))
 {
 	static struct options options = {
-		.session = -1,
+		.session_number = -1,
 		.trace = { .fd = -1, .has_names = true },
 	};
 
@@ -249,7 +251,7 @@ int command_start(int argc, char **argv)
 		       "16 of 64K for each CPU.",
 	};
 
-	return parse_and_run(&argp, argc, argv, start);
+	return parse_and_run(&argp, argc, argv, start_session);
 }
 
 /**
@@ -270,5 +272,5 @@ int command_stop(int argc, char **argv)
 		       "keeps them: ntklog stop SESSION -o FILE writes them later.",
 	};
 
-	return parse_and_run(&argp, argc, argv, stop);
+	return parse_and_run(&argp, argc, argv, stop_session);
 }

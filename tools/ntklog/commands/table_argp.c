@@ -33,7 +33,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->prints_csv = true;
 		return 0;
 	case OPTION_WIDE:
-		options->is_wide = true;
+		options->prints_wide = true;
 		return 0;
 	case OPTION_LOCK:
 		if (options->lock)

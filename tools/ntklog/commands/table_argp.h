@@ -15,7 +15,7 @@
 struct table_options {
 	bool prints_json;
 	bool prints_csv;
-	bool is_wide;
+	bool prints_wide;
 	const char *lock;
 	size_t rows_max;
 	bool has_rows_max;

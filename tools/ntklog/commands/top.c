@@ -35,16 +35,16 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 
 	report_free(report);
 	*report = (struct report) {
-		.file = top->live.file,
-		.analysis = &top->live.analysis,
-		.names = top->live.symbols.names,
+		.file = top->live_sums.file,
+		.analysis = &top->live_sums.analysis,
+		.names = top->live_sums.symbols.names,
 		.seconds = top->interval_seconds,
 		.joins_locks_of_waiter = true,
 	};
 	top->shown_view = top->view;
 	top->event_count = counts->generated - top->counts_before.generated;
 	top->lost_count = counts->lost - top->counts_before.lost;
-	analysis_finish(&top->live.analysis);
+	analysis_finish(&top->live_sums.analysis);
 	report_make_tables(report);
 	/* JSON has all columns. */
 	if (!top->prints_json)
@@ -63,7 +63,7 @@ static void draw_screen(struct top *top)
 }
 
 /* Test for a write to a pipe that has no reader any more. */
-static bool has_lost_reader(void)
+static bool output_has_lost_reader(void)
 {
 	sigset_t pending;
 
@@ -76,8 +76,8 @@ static int show_interval(struct top *top)
 	struct top_keys *keys = &top->keys;
 	struct ntklog_session_counts counts;
 
-	if (live_sums_refresh_symbols(&top->live) ||
-	    recording_counts(&top->live.recording, &counts))
+	if (live_sums_refresh_symbols(&top->live_sums) ||
+	    recording_read_counts(&top->live_sums.recording, &counts))
 		return -1;
 	/* If a key has changed the view meanwhile, do not show this interval of the former view. */
 	if (top_view_is_same(&top->view, &keys->view)) {
@@ -89,11 +89,11 @@ static int show_interval(struct top *top)
 			draw_screen(top);
 		keys->has_new_keys = false;
 	}
-	live_sums_reset(&top->live);
+	live_sums_reset(&top->live_sums);
 	top->counts_before = counts;
 	fflush(stdout);
 	/* The pending signal ends the process silently after the session was stopped. */
-	return has_lost_reader() ? -1 : finish_output(stdout, NULL);
+	return output_has_lost_reader() ? -1 : finish_output(stdout, NULL);
 }
 
 static void leave_terminal(struct top *top)
@@ -127,7 +127,7 @@ static bool take_signals(struct top *top)
 	struct signalfd_siginfo info;
 	bool ends = false, stops = false;
 
-	while (read(top->live.recording.signal_fd, &info, sizeof(info)) == sizeof(info)) {
+	while (read(top->live_sums.recording.signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		stops |= info.ssi_signo == SIGTSTP;
 		ends |= info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT &&
 			info.ssi_signo != SIGWINCH;
@@ -151,7 +151,7 @@ static int follow(struct top *top, double end)
 	while (!got && recording_now() < end) {
 		double next = recording_now() + KEYS_S;
 
-		got = recording_follow(&top->live.recording,
+		got = recording_follow(&top->live_sums.recording,
 				       top->keys.is_raw && next < end ? next : end);
 		if (got > 0)
 			got = take_signals(top);
@@ -164,8 +164,8 @@ static int follow(struct top *top, double end)
 /* Returns 0; 1 if a signal, or the key q, ends the command; -1 after a message. */
 static int gather_interval(struct top *top)
 {
-	double start = recording_now(), end = start + top->interval;
-	struct live_sums *live = &top->live;
+	double start = recording_now(), end = start + top->interval_s;
+	struct live_sums *live = &top->live_sums;
 	bool is_new_view;
 	int got;
 
@@ -179,8 +179,8 @@ static int gather_interval(struct top *top)
 	live->analysis.names = live->symbols.names;
 	live->analysis.by_address = top->view.by_address;
 	if (!top->view.has_waiters)
-		charge_sums_finish(&live->analysis.charges);
-	else if (live_sums_charge(live, top->view.by))
+		charge_sums_finish(&live->analysis.charge_sums);
+	else if (live_sums_charge(live, top->view.attribute))
 		return -1;
 	got = follow(top, end);
 	if (got < 0 || live_sums_read_all(live))
@@ -189,19 +189,19 @@ static int gather_interval(struct top *top)
 	return got;
 }
 
-static bool records_stacks(const struct top *top)
+static bool view_needs_stacks(const struct top *top)
 {
-	return top->keys.view.has_waiters && top->keys.view.by == CHARGE_BY_STACK;
+	return top->keys.view.has_waiters && top->keys.view.attribute == CHARGE_BY_STACK;
 }
 
 static int show_intervals(struct top *top)
 {
 	int got = 0, err;
 
-	top->live.before_event = top_tasks_take;
-	top->live.before_read = top_tasks_read_notes;
-	top->live.argument = top;
-	err = live_sums_follow(&top->live);
+	top->live_sums.before_event = top_tasks_take;
+	top->live_sums.before_read = top_tasks_read_notes;
+	top->live_sums.argument = top;
+	err = live_sums_follow(&top->live_sums);
 	while (!err && !got) {
 		if (!top->prints_json && !top->prints_once)
 			top_keys_begin(&top->keys);
@@ -231,14 +231,14 @@ static int run(struct top *top)
 	if (!top->groups)
 		top->groups = session_default_groups();
 	settings.groups = top->groups;
-	if (records_stacks(top))
+	if (view_needs_stacks(top))
 		settings.stack_events = NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE;
-	err = live_sums_prepare(&top->live) ||
-	      live_sums_start(&top->live, &settings, more_signals) || show_intervals(top);
-	live_sums_stop(&top->live);
+	err = live_sums_prepare(&top->live_sums) ||
+	      live_sums_start(&top->live_sums, &settings, more_signals) || show_intervals(top);
+	live_sums_stop(&top->live_sums);
 	top_tasks_free(top);
-	live_sums_close(&top->live);
-	if (has_lost_reader())
+	live_sums_close(&top->live_sums);
+	if (output_has_lost_reader())
 		deliver_signal(SIGPIPE);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }
@@ -258,8 +258,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		top->groups = argument;
 		return 0;
 	case 'd':
-		top->interval = strtod(argument, &end);
-		if (end == argument || *end || !(top->interval >= .1))
+		top->interval_s = strtod(argument, &end);
+		if (end == argument || *end || !(top->interval_s >= .1))
 			argp_error(state, "-d: \"%s\" is not 0.1 seconds or more", argument);
 		return 0;
 	case 'n':
@@ -279,8 +279,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_BY:
 		top->keys.view.has_waiters = true;
-		top->keys.view.by = charge_find_by(argument);
-		if (top->keys.view.by == CHARGE_BYS)
+		top->keys.view.attribute = charge_find_attribute(argument);
+		if (top->keys.view.attribute == CHARGE_ATTRIBUTES)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
 		return 0;
 	case ARGP_KEY_ARG:
@@ -325,7 +325,7 @@ static const struct argp top_argp = {
  */
 int command_top(int argc, char **argv)
 {
-	static struct top top = { .interval = 1, .live.recording = RECORDING_NONE };
+	static struct top top = { .interval_s = 1, .live_sums.recording = RECORDING_NONE };
 
 	argp_parse(&top_argp, argc, argv, 0, NULL, &top);
 	return run(&top);

@@ -15,23 +15,24 @@
 #include "top_screen.h"
 
 /*
- * @interval: seconds
+ * @interval_s: seconds
  * @rows_max: rows of each table; 0: as many as fit the screen
  * @view: how the present interval is summed up
- * @live: the session, and the sums of the present interval; its symbols have names of tasks, too
+ * @live_sums: the session, and the sums of the present interval; its symbols have names of tasks,
+ *	too
  * @task_name_count: number of their names in the symbols
  * @next_names_time: recording_now() at which names of young tasks are read again
  * @interval_seconds: length of the last interval
  * @shown_view: how that interval was summed up
- * @has_no_waits: reading the waits that go on has failed, and is not tried again
+ * @reading_waits_failed: reading the waits that go on has failed, and is not tried again
  */
 struct top {
 	const char *groups;
-	double interval;
+	double interval_s;
 	size_t rows_max;
 	bool prints_once, prints_json;
 	struct top_view view;
-	struct live_sums live;
+	struct live_sums live_sums;
 	struct task_names task_names;
 	size_t task_name_count;
 	double next_names_time;
@@ -40,7 +41,7 @@ struct top {
 	struct report shown_report;
 	struct top_view shown_view;
 	uint64_t event_count, lost_count;
-	bool has_no_waits;
+	bool reading_waits_failed;
 	struct top_keys keys;
 	struct top_screen screen;
 };

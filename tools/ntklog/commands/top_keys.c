@@ -17,7 +17,7 @@
 bool top_view_is_same(const struct top_view *a, const struct top_view *b)
 {
 	return a->by_address == b->by_address && a->has_waiters == b->has_waiters &&
-	       (!a->has_waiters || a->by == b->by);
+	       (!a->has_waiters || a->attribute == b->attribute);
 }
 
 /**
@@ -52,10 +52,10 @@ static void take_filter_key(struct top_keys *keys, char key)
 }
 
 /* Show waiters by an attribute; or locks again, if waiters by this attribute are shown. */
-static void toggle_waiters(struct top_view *view, enum charge_by by)
+static void toggle_waiters(struct top_view *view, enum charge_attribute attribute)
 {
-	view->has_waiters = !view->has_waiters || view->by != by;
-	view->by = by;
+	view->has_waiters = !view->has_waiters || view->attribute != attribute;
+	view->attribute = attribute;
 }
 
 static void take_key(struct top_keys *keys, char key)

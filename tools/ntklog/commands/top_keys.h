@@ -13,12 +13,12 @@
 
 /*
  * @has_waiters: the tables are those of waiters and blockers, and not those of locks
- * @by: if @has_waiters, attribute by which waiters and holders are told apart
+ * @attribute: if @has_waiters, attribute by which waiters and holders are told apart
  */
 struct top_view {
 	bool by_address;
 	bool has_waiters;
-	enum charge_by by;
+	enum charge_attribute attribute;
 };
 
 /*

@@ -16,7 +16,7 @@
 #define WAIT_LINES		3
 
 /* Sort by a column that is shown: by the next one each time that the key was pressed. */
-static void choose_sort(struct table *table, size_t turn)
+static void choose_sort_column(struct table *table, size_t turn)
 {
 	size_t count = 0, i;
 
@@ -43,11 +43,11 @@ static void print_table(const struct table *complete, FILE *stream, const struct
 	if (!table.shown_columns)
 		return;
 	memcpy(table.shown_columns, complete->shown_columns, size);
-	choose_sort(&table, keys->sort_presses);
+	choose_sort_column(&table, keys->sort_presses);
 	if (names && keys->filter_length)
 		table_keep_rows_with_text(&table, keys->filter, names);
 	table_sort(&table);
-	table_fit(&table, rows, width, true);
+	table_fit_width(&table, rows, width, true);
 	table_print_text(&table, stream, rows, width);
 	free(table.shown_columns);
 }
@@ -55,7 +55,7 @@ static void print_table(const struct table *complete, FILE *stream, const struct
 /* The tables that show the events of a group. */
 static const struct {
 	uint32_t group;
-	enum report_table table;
+	enum report_table_kind table;
 } top_tables[] = {
 	{ PERF_SPINLOCK, REPORT_LOCKS },
 	{ PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK, REPORT_LOCKS },
@@ -68,7 +68,7 @@ static const struct {
 
 /* The tables of a screen in their order, with the number of columns that the user filters by. */
 static const struct {
-	enum report_table table;
+	enum report_table_kind table;
 	size_t names;
 } screen_tables[] = {
 	{ REPORT_WAITERS, 1 },
@@ -114,10 +114,10 @@ static void print_lines(struct top *top, FILE *stream)
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
 	fprintf(stream, "ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
 		clock, report->seconds, (double)top->event_count / report->seconds,
-		(double)top->lost_count / report->seconds, top->live.recording.session);
+		(double)top->lost_count / report->seconds, top->live_sums.recording.session_number);
 	top_keys_print(keys, stream);
 	for (i = 0; i < ARRAY_SIZE(screen_tables); i++) {
-		enum report_table table = screen_tables[i].table;
+		enum report_table_kind table = screen_tables[i].table;
 
 		if (!(wanted & 1 << table))
 			continue;
@@ -126,9 +126,10 @@ static void print_lines(struct top *top, FILE *stream)
 		print_table(&report->tables[table], stream, keys, screen_tables[i].names, rows,
 			    size.ws_col);
 	}
-	if (has_waits && !top->has_no_waits)
-		top->has_no_waits = held_print_waits(stream, top->live.symbols.names, keys->filter,
-						     has_waiters, WAIT_LINES, size.ws_col);
+	if (has_waits && !top->reading_waits_failed)
+		top->reading_waits_failed = held_print_waits(stream, top->live_sums.symbols.names,
+							     keys->filter, has_waiters, WAIT_LINES,
+							     size.ws_col);
 }
 
 /**

@@ -22,14 +22,14 @@ static void take_name(void *argument, const struct thread_name *thread)
 	if (top->task_name_count >= TASKS_MAX)
 		return;
 	/* Without memory the task has no name. */
-	names_set_thread(&top->live.symbols.names, thread);
+	names_set_thread(&top->live_sums.symbols.names, thread);
 	top->task_name_count++;
 }
 
-static void forget(struct top *top)
+static void forget_tasks(struct top *top)
 {
 	task_names_free(&top->task_names);
-	names_forget_threads(top->live.symbols.names);
+	names_forget_threads(top->live_sums.symbols.names);
 	top->task_names = (struct task_names) { 0 };
 	top->task_name_count = 0;
 }
@@ -44,7 +44,7 @@ void top_tasks_prepare(struct top *top)
 	if (top->task_names.on_name &&
 	    (!top->view.has_waiters || top->task_name_count > TASKS_KEPT ||
 	     task_names_count(&top->task_names) > TASKS_KEPT))
-		forget(top);
+		forget_tasks(top);
 	if (!top->view.has_waiters || top->task_names.on_name)
 		return;
 	top->task_names.on_name = take_name;
@@ -65,7 +65,7 @@ void top_tasks_take(void *argument, const struct etl_event *event)
 	struct spinlock_record spinlock;
 
 	if (!top->task_names.on_name || task_names_count(&top->task_names) >= TASKS_MAX || !type ||
-	    event_type_check(top->live.file, event, type))
+	    event_type_check(top->live_sums.file, event, type))
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);
@@ -101,5 +101,5 @@ void top_tasks_read_notes(void *argument)
 void top_tasks_free(struct top *top)
 {
 	if (top->task_names.on_name)
-		forget(top);
+		forget_tasks(top);
 }

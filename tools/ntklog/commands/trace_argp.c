@@ -240,7 +240,7 @@ int trace_open(struct etl_file **file, struct names **names, struct trace_option
 	*is_open = !etl_open(file, options->path);
 	if (read_names(names, options, *file))
 		goto close;
-	if (!filter_check(options->selection.filter, *names, true, error, sizeof(error)))
+	if (!filter_check_names(options->selection.filter, *names, true, error, sizeof(error)))
 		return NTKLOG_OK;
 	message("--filter: %s%s", error, *names ? "" : " (there are no names of this file)");
 	names_free(*names);

@@ -71,7 +71,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		trap->has_option = true;
 		return 0;
 	case OPTION_EXEC:
-		trap->exec = argument;
+		trap->exec_command = argument;
 		trap->has_option = true;
 		return 0;
 	case ARGP_KEY_END:
@@ -135,8 +135,8 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 	}
 	/* The classes of locks become known only while the session runs. */
 	trace->names.adds_classes = used & FILTER_NAMES_CLASSES;
-	if (filter_check(trap->condition, trace->names.symbols.names, false, error,
-			 sizeof(error))) {
+	if (filter_check_names(trap->condition, trace->names.symbols.names, false, error,
+			       sizeof(error))) {
 		message("--on: %s", error);
 		return -1;
 	}
@@ -167,10 +167,10 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 	struct etl_event event;
 	bool is_met = false;
 
-	if (etl_use_buffer(etl_reader(file), &cursor, 1))
+	if (etl_use_buffer(etl_reader_of(file), &cursor, 1))
 		return false;
 	while (cursor.next_offset < cursor.end_offset &&
-	       etl_parse_event(etl_reader(file), &cursor, &event) == 1) {
+	       etl_parse_event(etl_reader_of(file), &cursor, &event) == 1) {
 		const struct event_type *type = event_type_find(&event);
 
 		trap->event_count++;
@@ -237,12 +237,12 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
 {
 	struct trap *trap = argument;
 
-	if (trap->was_met)
+	if (trap->condition_was_met)
 		return trace_file_write(trap->trace, buffer, size);
-	trap->was_met = meets_condition(trap, buffer);
+	trap->condition_was_met = meets_condition(trap, buffer);
 	if (keep_buffer(trap, buffer, size))
 		return -1;
-	return trap->was_met ? write_kept(trap) : 0;
+	return trap->condition_was_met ? write_kept(trap) : 0;
 }
 
 /**
@@ -251,7 +251,7 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
  */
 void trap_report_result(const struct trap *trap)
 {
-	if (!trap->was_met)
+	if (!trap->condition_was_met)
 		message("--on: none of %" PRIu64 " events has met the condition: nothing is written",
 			trap->event_count);
 	else if (trap->lacks_early_buffers)
@@ -275,6 +275,6 @@ void trap_close(struct trap *trap)
 		.seconds_before = trap->seconds_before,
 		.seconds_after = trap->seconds_after,
 		.recording_count = trap->recording_count,
-		.exec = trap->exec,
+		.exec_command = trap->exec_command,
 	};
 }

@@ -35,7 +35,7 @@ struct trap {
 	double seconds_before;
 	double seconds_after;
 	unsigned long recording_count;
-	const char *exec;
+	const char *exec_command;
 	bool has_option;
 	struct trace_file *trace;
 	const char *path;
@@ -45,7 +45,7 @@ struct trap {
 	uint64_t newest_time;
 	uint64_t event_count;
 	bool lacks_early_buffers;
-	bool was_met;
+	bool condition_was_met;
 };
 
 /* Options of a trap; the input is a struct trap. */

@@ -21,9 +21,9 @@ static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_heade
 	int fd;
 
 	if (!etl_overwrites_buffers(&reader->file) && !etl_may_have_names(reader)) {
-		reader->next_stream_place = 1;
-		reader->next_place_index = 1;
-		return etl_add_place(reader, header, 0);
+		reader->next_stream_number = 1;
+		reader->next_index = 1;
+		return etl_add_index_entry(reader, header, 0);
 	}
 	fd = etl_input_spool(reader->input);
 	if (fd < 0)
@@ -213,15 +213,15 @@ int etl_attach(struct etl_file **file, const char *path, const void *buffer, siz
  */
 const struct etl_event *etl_next_event(struct etl_file *file)
 {
-	struct etl_reader *reader = etl_reader(file);
+	struct etl_reader *reader = etl_reader_of(file);
 	struct etl_cursor *cursor = &reader->cursor;
 
 	for (;;) {
 		while (cursor->next_offset >= cursor->end_offset)
-			if ((reader->next_place_index >= file->buffers &&
+			if ((reader->next_index >= file->buffers &&
 			     !etl_add_next_buffer(reader)) ||
 			    !etl_take_buffer(reader, cursor,
-					     reader->places[reader->next_place_index++].number))
+					     reader->index_entries[reader->next_index++].number))
 				return NULL;
 		if (etl_parse_event(reader, cursor, &reader->event) == 1)
 			return &reader->event;
@@ -236,7 +236,7 @@ const struct etl_event *etl_next_event(struct etl_file *file)
  */
 void etl_on_wait(struct etl_file *file, void (*wait)(void *argument), void *argument)
 {
-	struct etl_input *input = etl_reader(file)->input;
+	struct etl_input *input = etl_reader_of(file)->input;
 
 	if (!input)
 		return;
@@ -250,7 +250,7 @@ void etl_on_wait(struct etl_file *file, void (*wait)(void *argument), void *argu
  */
 void etl_close(struct etl_file *file)
 {
-	struct etl_reader *reader = etl_reader(file);
+	struct etl_reader *reader = etl_reader_of(file);
 
 	if (!file || reader == &no_memory)
 		return;

@@ -112,13 +112,14 @@ static void report_short_file(struct etl_reader *reader, uint64_t number)
 }
 
 /**
- * etl_is_past_written() - test whether a buffer is in the unused rest of a preallocated file
+ * etl_is_past_written_buffers() - test whether a buffer is in the unused rest of a preallocated
+ * file
  * @reader: reader of the file
  * @number: number of the buffer
  *
  * Return: true if this buffer and all behind it were never written.
  */
-bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
+bool etl_is_past_written_buffers(const struct etl_reader *reader, uint64_t number)
 {
 	const struct etl_file *file = &reader->file;
 
@@ -200,7 +201,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 	uint64_t offset = number * file->buffer_size;
 	ssize_t got;
 
-	if (etl_is_past_written(reader, number))
+	if (etl_is_past_written_buffers(reader, number))
 		return 0;
 	if (!cursor->buffer)
 		cursor->buffer = malloc(file->buffer_size);
@@ -241,6 +242,6 @@ int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 	int got = etl_read_buffer(reader, cursor, number);
 
 	if (reader->input)
-		etl_input_drop(reader->input, number);
+		etl_input_drop_buffer(reader->input, number);
 	return got;
 }

@@ -65,11 +65,11 @@ void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes)
 }
 
 /**
- * etl_count_backwards() - count an event that is earlier than the one before it
+ * etl_count_backward_event() - count an event that is earlier than the one before it
  * @reader: reader of the file
  * @offset: offset of the event in the file
  */
-void etl_count_backwards(struct etl_reader *reader, uint64_t offset)
+void etl_count_backward_event(struct etl_reader *reader, uint64_t offset)
 {
 	struct etl_file *file = &reader->file;
 
@@ -91,7 +91,7 @@ int etl_leave_out_event(struct etl_file *file, const struct etl_event *event,
 	va_list arguments;
 
 	va_start(arguments, format);
-	describe_damage(etl_reader(file), event->offset, format, arguments);
+	describe_damage(etl_reader_of(file), event->offset, format, arguments);
 	va_end(arguments);
 	file->damaged_events++;
 	file->left_out_bytes += event->size;

@@ -75,7 +75,7 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 			file->wrong_time_at = event->offset;
 	} else if (event->has_time) {
 		if (event->raw_time < cursor->last_time)
-			etl_count_backwards(reader, event->offset);
+			etl_count_backward_event(reader, event->offset);
 		cursor->time_stamp = event->raw_time;
 		cursor->last_time = event->raw_time;
 	}
@@ -161,13 +161,13 @@ int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
 }
 
 /**
- * etl_first_time() - get the time of the first event of a buffer
+ * etl_first_time_in_buffer() - get the time of the first event of a buffer
  * @reader: reader of the file
  * @data: buffer with a checked header
  *
  * Return: session clock, or 0 if the event has no possible time.
  */
-uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *data)
+uint64_t etl_first_time_in_buffer(const struct etl_reader *reader, const unsigned char *data)
 {
 	const unsigned char *at = data + sizeof(struct wmi_buffer_header);
 	const struct header_kind *kind;

@@ -75,7 +75,7 @@ bool etl_is_compressed(const struct etl_file *file)
 /* Seconds by which a time may be before the start of the session, or after its latest end. */
 #define CLOCK_SLACK_S	60
 
-static uint64_t clock_slack(const struct etl_file *file)
+static uint64_t compute_clock_slack(const struct etl_file *file)
 {
 	return file->perf_freq > UINT64_MAX / 8 / CLOCK_SLACK_S ? UINT64_MAX / 8 :
 		file->perf_freq * CLOCK_SLACK_S;
@@ -86,7 +86,7 @@ static uint64_t clock_slack(const struct etl_file *file)
  * the 4 bytes. Without padding the word tested here is ReservedFlags, a small number. With it the
  * word is the high half of StartTime, which was as small in the year 1601 only.
  */
-static size_t missing_padding(const unsigned char *data)
+static size_t find_missing_padding(const unsigned char *data)
 {
 	size_t flags = offsetof(struct trace_logfile_header32, reserved_flags) - 4;
 	uint32_t word;
@@ -95,12 +95,12 @@ static size_t missing_padding(const unsigned char *data)
 	return word <= ETW_CLOCK_CPU_CYCLE ? 4 : 0;
 }
 
-static void find_limits(struct etl_reader *reader)
+static void find_time_limits(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
 	double ticks;
 
-	reader->slack_ticks = clock_slack(file);
+	reader->slack_ticks = compute_clock_slack(file);
 	reader->earliest_possible_time = file->start_clock > reader->slack_ticks ?
 		file->start_clock - reader->slack_ticks : 0;
 	reader->latest_possible_time = UINT64_MAX;
@@ -138,7 +138,7 @@ int etl_logfile_header(const struct etl_event *event, struct trace_logfile_heade
 	    event->data_size < (is64 ? sizeof(*header) : sizeof(struct trace_logfile_header32)))
 		return -1;
 	if (!is64)
-		clocks32 -= missing_padding(event->data);
+		clocks32 -= find_missing_padding(event->data);
 	*header = (struct trace_logfile_header64) { 0 };
 	memcpy(header, event->data, common);
 	memcpy(&header->time_zone, event->data + (is64 ? zone : zone32),
@@ -194,7 +194,7 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 	file->cycle_freq = UINT64_C(1000000) * header.cpu_speed_in_mhz;
 	if (header.reserved_flags == ETW_CLOCK_CPU_CYCLE || !file->cycle_freq)
 		file->cycle_freq = file->perf_freq;
-	find_limits(reader);
+	find_time_limits(reader);
 	return 0;
 }
 
@@ -257,7 +257,7 @@ int etl_read_first_event(struct etl_reader *reader)
 bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask)
 {
 	/* Read with a copy: etl_next_event() reports damage when it reads these events. */
-	struct etl_reader copy = *etl_const_reader(file);
+	struct etl_reader copy = *etl_const_reader_of(file);
 	struct etl_cursor cursor = copy.cursor;
 	struct etl_event event;
 

@@ -13,22 +13,23 @@
 #include "hash.h"
 
 /**
- * etl_add_place() - add a buffer to the index
+ * etl_add_index_entry() - add a buffer to the index
  * @reader: reader of the file
  * @header: header of the buffer
  * @number: number of the buffer in the file
  *
  * Return: 0, or -1 with a message in the file's error.
  */
-int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *header,
-		  uint64_t number)
+int etl_add_index_entry(struct etl_reader *reader, const struct wmi_buffer_header *header,
+			uint64_t number)
 {
-	struct etl_place *more = grow_by_one(reader->places, reader->file.buffers, sizeof(*more));
+	struct etl_index_entry *more = grow_by_one(reader->index_entries, reader->file.buffers,
+						   sizeof(*more));
 
 	if (!more)
 		return etl_set_no_memory(reader);
-	reader->places = more;
-	reader->places[reader->file.buffers++] = (struct etl_place) {
+	reader->index_entries = more;
+	reader->index_entries[reader->file.buffers++] = (struct etl_index_entry) {
 		.number = number,
 		.sequence_number = header->sequence_number,
 		.processor = etl_buffer_processor(header),
@@ -36,18 +37,18 @@ int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *hea
 	return 0;
 }
 
-static int compare_places_by_sequence_number(const void *a, const void *b)
+static int compare_by_sequence_number(const void *a, const void *b)
 {
-	const struct etl_place *left = a, *right = b;
+	const struct etl_index_entry *left = a, *right = b;
 
 	if (left->sequence_number != right->sequence_number)
 		return left->sequence_number < right->sequence_number ? -1 : 1;
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-static int compare_places_by_number(const void *a, const void *b)
+static int compare_by_number(const void *a, const void *b)
 {
-	const struct etl_place *left = a, *right = b;
+	const struct etl_index_entry *left = a, *right = b;
 
 	return (left->number > right->number) - (left->number < right->number);
 }
@@ -76,8 +77,8 @@ static uint64_t digest_buffer(const unsigned char *data, size_t size)
 }
 
 /* Test whether an equal buffer was read before. Returns 1 if so, 0 if not, -1 without memory. */
-static int is_repeated(struct etl_reader *reader, int64_t sequence_number,
-		       const unsigned char *data)
+static int is_repeated_buffer(struct etl_reader *reader, int64_t sequence_number,
+			      const unsigned char *data)
 {
 	struct etl_seen_buffer *seen, new = {
 		.key = { sequence_number, digest_buffer(data, reader->file.buffer_size) }
@@ -98,35 +99,36 @@ void etl_free_index(struct etl_reader *reader)
 {
 	struct etl_seen_buffer *seen;
 
-	while ((seen = hash_take(reader->seen_buffers)))
+	while ((seen = hash_take_first(reader->seen_buffers)))
 		free(seen);
-	free(reader->places);
+	free(reader->index_entries);
 }
 
 /* Remove repeated buffers from the index, which is in the order of sequence numbers. */
-static int drop_repeated(struct etl_reader *reader)
+static int drop_repeated_buffers(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
 	unsigned char *data = malloc(file->buffer_size);
-	struct etl_place *places = reader->places;
+	struct etl_index_entry *index_entries = reader->index_entries;
 	size_t size = file->buffer_size, kept = 1, i;
 
 	if (!data)
 		return etl_set_no_memory(reader);
 	for (i = 1; i < file->buffers; i++) {
-		int64_t number = places[i].sequence_number;
+		int64_t number = index_entries[i].sequence_number;
 		int before = 0;
 
-		if (((kept > 1 && places[kept - 1].sequence_number == number) ||
-		     (i + 1 < file->buffers && places[i + 1].sequence_number == number)) &&
-		    etl_read_at(reader, data, size, places[i].number * size) == (ssize_t)size)
-			before = is_repeated(reader, number, data);
+		if (((kept > 1 && index_entries[kept - 1].sequence_number == number) ||
+		     (i + 1 < file->buffers && index_entries[i + 1].sequence_number == number)) &&
+		    etl_read_at(reader, data, size,
+				index_entries[i].number * size) == (ssize_t)size)
+			before = is_repeated_buffer(reader, number, data);
 		if (before < 0)
 			break;
 		if (before)
 			file->repeated_buffers++;
 		else
-			places[kept++] = places[i];
+			index_entries[kept++] = index_entries[i];
 	}
 	free(data);
 	if (i < file->buffers)
@@ -161,7 +163,7 @@ static void count_gap(struct etl_reader *reader, int64_t before, int64_t after)
  * Subtract the buffers with damaged headers from the missing ones. Their sequence numbers are not
  * known, and were counted as missing.
  */
-static void subtract_damaged(struct etl_reader *reader)
+static void subtract_damaged_buffers(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
 
@@ -173,22 +175,25 @@ static void subtract_damaged(struct etl_reader *reader)
  * Count missing buffers; the index is in the order of sequence numbers. Gaps have no meaning if
  * numbers repeat.
  */
-static void find_missing(struct etl_reader *reader)
+static void count_missing_buffers(struct etl_reader *reader)
 {
-	const struct etl_place *places = reader->places;
+	const struct etl_index_entry *index_entries = reader->index_entries;
 	size_t i;
 
 	for (i = 2; i < reader->file.buffers; i++)
-		if (places[i].sequence_number == places[i - 1].sequence_number)
+		if (index_entries[i].sequence_number == index_entries[i - 1].sequence_number)
 			return;
 	for (i = 2; i < reader->file.buffers; i++)
-		count_gap(reader, places[i - 1].sequence_number, places[i].sequence_number);
-	subtract_damaged(reader);
+		count_gap(reader, index_entries[i - 1].sequence_number,
+			  index_entries[i].sequence_number);
+	subtract_damaged_buffers(reader);
 }
 
-static void sort_places(struct etl_reader *reader, int (*compare)(const void *a, const void *b))
+static void sort_index_entries(struct etl_reader *reader,
+			       int (*compare)(const void *a, const void *b))
 {
-	qsort(reader->places + 1, reader->file.buffers - 1, sizeof(*reader->places), compare);
+	qsort(reader->index_entries + 1, reader->file.buffers - 1, sizeof(*reader->index_entries),
+	      compare);
 }
 
 /* Return the bytes of a file, or UINT64_MAX if @fd is no regular file. */
@@ -240,7 +245,7 @@ int etl_make_index(struct etl_reader *reader)
 	uint64_t number;
 	ssize_t got;
 
-	for (number = 0; !etl_is_past_written(reader, number); number++) {
+	for (number = 0; !etl_is_past_written_buffers(reader, number); number++) {
 		got = read_header(reader, &header, number, size);
 		if (got < (ssize_t)file->buffer_size) {
 			etl_note_incomplete_buffer(reader, number, got);
@@ -254,29 +259,29 @@ int etl_make_index(struct etl_reader *reader)
 		if (begins_recording(reader, number, &header))
 			break;
 		if (file->buffers > 1 && header.sequence_number <=
-		    reader->places[file->buffers - 1].sequence_number)
+		    reader->index_entries[file->buffers - 1].sequence_number)
 			sorted = false;
-		if (etl_add_place(reader, &header, number))
+		if (etl_add_index_entry(reader, &header, number))
 			return -1;
 	}
 	if (!sorted) {
-		sort_places(reader, compare_places_by_sequence_number);
-		if (drop_repeated(reader))
+		sort_index_entries(reader, compare_by_sequence_number);
+		if (drop_repeated_buffers(reader))
 			return -1;
 	}
 	if (must_have_all_buffers(reader))
-		find_missing(reader);
+		count_missing_buffers(reader);
 	if (etl_overwrites_buffers(file) && !file->overwritten && file->buffers > 1) {
-		int64_t last = reader->places[file->buffers - 1].sequence_number;
+		int64_t last = reader->index_entries[file->buffers - 1].sequence_number;
 
 		/* Sequence numbers begin with 1. */
 		if (last >= (int64_t)file->buffers)
 			file->overwritten = last - (file->buffers - 1);
 	}
 	if (!sorted)
-		sort_places(reader, compare_places_by_number);
+		sort_index_entries(reader, compare_by_number);
 	/* The cursor is already in the first buffer. */
-	reader->next_place_index = 1;
+	reader->next_index = 1;
 	return 0;
 }
 
@@ -284,7 +289,7 @@ int etl_make_index(struct etl_reader *reader)
  * Add a buffer of a stream to the index. Returns false if it is damaged or repeated, or without
  * memory.
  */
-static bool add_stream_place(struct etl_reader *reader, uint64_t number, const unsigned char *data)
+static bool add_stream_entry(struct etl_reader *reader, uint64_t number, const unsigned char *data)
 {
 	struct etl_file *file = &reader->file;
 	const struct wmi_buffer_header *header = (const struct wmi_buffer_header *)data;
@@ -295,11 +300,12 @@ static bool add_stream_place(struct etl_reader *reader, uint64_t number, const u
 		etl_leave_out_bytes(reader, file->buffer_size);
 		return false;
 	}
-	before = is_repeated(reader, header->sequence_number, data);
+	before = is_repeated_buffer(reader, header->sequence_number, data);
 	file->repeated_buffers += before == 1;
-	if (before || etl_add_place(reader, header, number))
+	if (before || etl_add_index_entry(reader, header, number))
 		return false;
-	reader->places[file->buffers - 1].first_time = etl_first_time(reader, data);
+	reader->index_entries[file->buffers - 1].first_time = etl_first_time_in_buffer(reader,
+										       data);
 	return true;
 }
 
@@ -307,16 +313,17 @@ static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 {
 	reader->has_ended = true;
 	if (incomplete_bytes < 0)
-		etl_set_damage(reader, reader->next_stream_place * reader->file.buffer_size, "%s%s",
-			       reader->input->spill_has_failed ? "TMPDIR: " : "", strerror(errno));
+		etl_set_damage(reader, reader->next_stream_number * reader->file.buffer_size,
+			       "%s%s", reader->input->spill_has_failed ? "TMPDIR: " : "",
+			       strerror(errno));
 	else
-		etl_note_incomplete_buffer(reader, reader->next_stream_place, incomplete_bytes);
+		etl_note_incomplete_buffer(reader, reader->next_stream_number, incomplete_bytes);
 	if (!must_have_all_buffers(reader))
 		return;
 	/* Restore the order afterwards, because callers have indexes of places. */
-	sort_places(reader, compare_places_by_sequence_number);
-	find_missing(reader);
-	sort_places(reader, compare_places_by_number);
+	sort_index_entries(reader, compare_by_sequence_number);
+	count_missing_buffers(reader);
+	sort_index_entries(reader, compare_by_number);
 }
 
 /**
@@ -332,20 +339,20 @@ bool etl_add_next_buffer(struct etl_reader *reader)
 	ssize_t incomplete_bytes = 0;
 
 	while (reader->input && !reader->has_ended) {
-		if (!etl_is_past_written(reader, reader->next_stream_place))
+		if (!etl_is_past_written_buffers(reader, reader->next_stream_number))
 			data = etl_input_next(reader->input, &incomplete_bytes);
 		if (!data) {
 			end_stream(reader, incomplete_bytes);
 			break;
 		}
-		if (begins_recording(reader, reader->next_stream_place,
+		if (begins_recording(reader, reader->next_stream_number,
 				     (const struct wmi_buffer_header *)data)) {
 			end_stream(reader, 0);
 			break;
 		}
-		if (add_stream_place(reader, reader->next_stream_place++, data))
+		if (add_stream_entry(reader, reader->next_stream_number++, data))
 			return true;
-		etl_input_drop(reader->input, reader->next_stream_place - 1);
+		etl_input_drop_buffer(reader->input, reader->next_stream_number - 1);
 		data = NULL;
 	}
 	return false;

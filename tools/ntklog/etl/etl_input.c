@@ -286,11 +286,11 @@ const unsigned char *etl_input_next(struct etl_input *input, ssize_t *incomplete
 }
 
 /**
- * etl_input_drop() - free a buffer that no caller will read again
+ * etl_input_drop_buffer() - free a buffer that no caller will read again
  * @input: input of the buffer
  * @number: number of a buffer that was read
  */
-void etl_input_drop(struct etl_input *input, uint64_t number)
+void etl_input_drop_buffer(struct etl_input *input, uint64_t number)
 {
 	struct etl_input_buffer *buffer;
 

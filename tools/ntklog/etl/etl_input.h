@@ -54,7 +54,7 @@ ssize_t etl_input_read_head(struct etl_input *input, void *data, size_t size);
 void etl_input_set_size(struct etl_input *input, size_t buffer_size);
 ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_t offset);
 const unsigned char *etl_input_next(struct etl_input *input, ssize_t *incomplete_bytes);
-void etl_input_drop(struct etl_input *input, uint64_t number);
+void etl_input_drop_buffer(struct etl_input *input, uint64_t number);
 int etl_input_spool(struct etl_input *input);
 void etl_input_free(struct etl_input *input);
 

@@ -21,9 +21,9 @@
 struct etl_merge_cpu {
 	struct etl_cursor cursor;
 	struct etl_event event;
-	struct etl_place *buffers;
+	struct etl_index_entry *buffers;
 	size_t buffer_count;
-	size_t next_buffer;
+	size_t next_buffer_index;
 	bool is_in_heap;
 };
 
@@ -32,9 +32,9 @@ struct etl_merge_cpu {
  * @heap: processors that have an event, as a heap with the earliest event on top
  * @was_returned: etl_merge_next() has returned the event on top
  * @last_returned_time: session clock of that event
- * @place_count: number of the file's places that were added to @cpus
- * @skip_first: events before it need not be returned, session clock
- * @skip_last: events after it need not be returned
+ * @entry_count: number of the file's places that were added to @cpus
+ * @skip_begin_time: events before it need not be returned, session clock
+ * @skip_end_time: events after it need not be returned
  * @is_skipped: function that tells which events need not be returned; NULL: all events are
  * @latest_skipped_time: of the events that were not returned, session clock; 0: there are none
  * @is_in_order: the sequence numbers of these places had no gap
@@ -49,9 +49,9 @@ struct etl_merge {
 	size_t heap_count;
 	bool was_returned;
 	uint64_t last_returned_time;
-	size_t place_count;
-	uint64_t skip_first;
-	uint64_t skip_last;
+	size_t entry_count;
+	uint64_t skip_begin_time;
+	uint64_t skip_end_time;
 	bool (*is_skipped)(uint16_t hook_id);
 	uint64_t latest_skipped_time;
 	bool is_in_order;
@@ -97,8 +97,8 @@ static bool can_skip_buffer(const struct etl_merge *merge, const struct etl_merg
 	size_t at, size, end = cursor->end_offset;
 	uint64_t time = *last;
 
-	if (!merge->is_skipped || !time || cpu->next_buffer <= 2 ||
-	    cpu->next_buffer == cpu->buffer_count)
+	if (!merge->is_skipped || !time || cpu->next_buffer_index <= 2 ||
+	    cpu->next_buffer_index == cpu->buffer_count)
 		return false;
 	for (at = cursor->next_offset; at < end; at += size + -size % TRACE_EVENT_ALIGNMENT) {
 		header = (const struct perfinfo_trace_header *)(cursor->buffer + at);
@@ -108,8 +108,8 @@ static bool can_skip_buffer(const struct etl_merge *merge, const struct etl_merg
 		    header->flags != TRACE_HEADER_FLAGS || header->extended_flags ||
 		    header->time_stamp < time ||
 		    header->time_stamp > cursor->latest_possible_time ||
-		    (header->time_stamp >= merge->skip_first &&
-		     header->time_stamp <= merge->skip_last) ||
+		    (header->time_stamp >= merge->skip_begin_time &&
+		     header->time_stamp <= merge->skip_end_time) ||
 		    !merge->is_skipped(header->hook_id))
 			return false;
 		time = header->time_stamp;
@@ -126,9 +126,9 @@ static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 
 	do {
 		while (cpu->cursor.next_offset >= cpu->cursor.end_offset) {
-			if (cpu->next_buffer == cpu->buffer_count ||
+			if (cpu->next_buffer_index == cpu->buffer_count ||
 			    !etl_take_buffer(merge->reader, &cpu->cursor,
-					     cpu->buffers[cpu->next_buffer++].number))
+					     cpu->buffers[cpu->next_buffer_index++].number))
 				return false;
 			is_new_buffer = true;
 			if (can_skip_buffer(merge, cpu, &before)) {
@@ -141,24 +141,24 @@ static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 		}
 	} while (etl_parse_event(merge->reader, &cpu->cursor, &cpu->event) != 1);
 	if (is_new_buffer && cpu->cursor.last_time && cpu->cursor.last_time < before)
-		etl_count_backwards(merge->reader, cpu->event.offset);
+		etl_count_backward_event(merge->reader, cpu->event.offset);
 	return true;
 }
 
-static int add_buffer(struct etl_merge_cpu *cpu, const struct etl_place *place)
+static int add_buffer(struct etl_merge_cpu *cpu, const struct etl_index_entry *entry)
 {
-	struct etl_place *more = grow_by_one(cpu->buffers, cpu->buffer_count, sizeof(*more));
+	struct etl_index_entry *more = grow_by_one(cpu->buffers, cpu->buffer_count, sizeof(*more));
 
 	if (!more)
 		return -1;
 	cpu->buffers = more;
-	cpu->buffers[cpu->buffer_count++] = *place;
+	cpu->buffers[cpu->buffer_count++] = *entry;
 	return 0;
 }
 
 static int compare_sequence_numbers(const void *a, const void *b)
 {
-	const struct etl_place *left = a, *right = b;
+	const struct etl_index_entry *left = a, *right = b;
 
 	if (left->sequence_number != right->sequence_number)
 		return left->sequence_number < right->sequence_number ? -1 : 1;
@@ -183,17 +183,17 @@ static int grow_cpus(struct etl_merge *merge, size_t count)
 
 /* Add a buffer to its processor. Returns the processor, or NULL without memory. */
 static struct etl_merge_cpu *add_indexed_buffer(struct etl_merge *merge,
-						const struct etl_place *place)
+						const struct etl_index_entry *entry)
 {
 	struct etl_merge_cpu *cpu;
 
-	if (place->processor >= merge->cpu_count && grow_cpus(merge, place->processor + 1))
+	if (entry->processor >= merge->cpu_count && grow_cpus(merge, entry->processor + 1))
 		return NULL;
-	cpu = merge->cpus[place->processor];
+	cpu = merge->cpus[entry->processor];
 	if (!cpu)
 		cpu = calloc(1, sizeof(*cpu));
-	merge->cpus[place->processor] = cpu;
-	return cpu && !add_buffer(cpu, place) ? cpu : NULL;
+	merge->cpus[entry->processor] = cpu;
+	return cpu && !add_buffer(cpu, entry) ? cpu : NULL;
 }
 
 static int add_index(struct etl_merge *merge)
@@ -202,13 +202,13 @@ static int add_index(struct etl_merge *merge)
 	struct etl_merge_cpu *cpu;
 	size_t i;
 
-	for (; merge->place_count < reader->file.buffers; merge->place_count++)
-		if (!add_indexed_buffer(merge, &reader->places[merge->place_count]))
+	for (; merge->entry_count < reader->file.buffers; merge->entry_count++)
+		if (!add_indexed_buffer(merge, &reader->index_entries[merge->entry_count]))
 			return -1;
 	for (i = 0; etl_is_circular(&reader->file) && i < merge->cpu_count; i++) {
 		cpu = merge->cpus[i];
 		if (cpu)
-			qsort(cpu->buffers, cpu->buffer_count, sizeof(struct etl_place),
+			qsort(cpu->buffers, cpu->buffer_count, sizeof(struct etl_index_entry),
 			      compare_sequence_numbers);
 	}
 	return 0;
@@ -232,18 +232,18 @@ static void add_to_heap(struct etl_merge *merge, struct etl_merge_cpu *cpu)
 static bool wait_for_buffer(struct etl_merge *merge)
 {
 	struct etl_reader *reader = merge->reader;
-	const struct etl_place *place;
+	const struct etl_index_entry *entry;
 	struct etl_merge_cpu *cpu;
 	uint64_t before;
 
-	if (merge->place_count == reader->file.buffers && !etl_add_next_buffer(reader))
+	if (merge->entry_count == reader->file.buffers && !etl_add_next_buffer(reader))
 		return false;
-	place = &reader->places[merge->place_count];
-	merge->is_in_order &= place->sequence_number == (int64_t)merge->place_count;
-	merge->place_count++;
-	if (merge->is_in_order && place->first_time > merge->latest_first_time)
-		merge->latest_first_time = place->first_time;
-	cpu = add_indexed_buffer(merge, place);
+	entry = &reader->index_entries[merge->entry_count];
+	merge->is_in_order &= entry->sequence_number == (int64_t)merge->entry_count;
+	merge->entry_count++;
+	if (merge->is_in_order && entry->first_time > merge->latest_first_time)
+		merge->latest_first_time = entry->first_time;
+	cpu = add_indexed_buffer(merge, entry);
 	if (!cpu) {
 		etl_set_no_memory(reader);
 		return false;
@@ -293,11 +293,11 @@ static bool top_is_earliest(const struct etl_merge *merge)
  */
 struct etl_merge *etl_merge_open(struct etl_file *file)
 {
-	struct etl_reader *reader = etl_reader(file);
+	struct etl_reader *reader = etl_reader_of(file);
 	struct etl_merge *merge = calloc(1, sizeof(*merge));
 	size_t i;
 
-	if (reader->input && (reader->was_merged || reader->next_place_index > 1)) {
+	if (reader->input && (reader->was_merged || reader->next_index > 1)) {
 		free(merge);
 		etl_set_damage(reader, 0,
 			       "a pipe can be read only once, and this one has been read");
@@ -334,8 +334,8 @@ err:
 void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
 		    bool (*is_skipped)(uint16_t hook_id))
 {
-	merge->skip_first = first;
-	merge->skip_last = last;
+	merge->skip_begin_time = first;
+	merge->skip_end_time = last;
 	merge->is_skipped = merge->reader->input ? NULL : is_skipped;
 }
 

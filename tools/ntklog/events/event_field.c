@@ -16,7 +16,7 @@
  */
 bool event_field_is_derived(const struct event_field *field)
 {
-	return field->minus[0].size;
+	return field->subtracted_places[0].size;
 }
 
 /**
@@ -68,20 +68,20 @@ uint64_t event_field_value(const struct event_field *field,
 	int is_64bit = event->pointer_size == 8;
 	uint64_t value = 0;
 
-	memcpy(&value, event->data + field->where[is_64bit].offset,
-	       field->where[is_64bit].size);
+	memcpy(&value, event->data + field->places[is_64bit].offset,
+	       field->places[is_64bit].size);
 	if (event_field_is_derived(field)) {
 		uint64_t minus = 0;
 
-		memcpy(&minus, event->data + field->minus[is_64bit].offset,
-		       field->minus[is_64bit].size);
+		memcpy(&minus, event->data + field->subtracted_places[is_64bit].offset,
+		       field->subtracted_places[is_64bit].size);
 		return value > minus ? value - minus : 0;
 	}
 	if (field->mask)
 		value = (value & field->mask) >> field->shift;
 	/* Extend the sign to 64 bits. */
 	if (field->format == FIELD_SIGNED) {
-		uint64_t sign = UINT64_C(1) << (8 * field->where[is_64bit].size - 1);
+		uint64_t sign = UINT64_C(1) << (8 * field->places[is_64bit].size - 1);
 
 		value = (value ^ sign) - sign;
 	}

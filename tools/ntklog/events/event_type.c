@@ -26,7 +26,7 @@
 {									\
 	.name = _name,							\
 	.format = _format,						\
-	.where = { WHERE(struct wmi_spinlock32, _member),		\
+	.places = { WHERE(struct wmi_spinlock32, _member),		\
 		   WHERE(struct wmi_spinlock64, _member) },		\
 	__VA_ARGS__							\
 }
@@ -39,7 +39,7 @@ static const struct event_symbol acquire_modes[] = {
 	{ WMI_SPINLOCK_EXECUTIVE_CONVERTED, "executive_converted" },
 };
 
-static const struct event_symbol rules[] = {
+static const struct event_symbol rule_symbols[] = {
 	{ 0, "nt" },
 	{ WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
 	{ WMI_SPINLOCK_RULE_WAIT, "wait" },
@@ -52,16 +52,16 @@ static const struct event_symbol rules[] = {
 
 static const struct event_field spinlock_fields[] = {
 	SPINLOCK("SpinLockAddress", FIELD_HEX, spin_lock_address),
-	SPINLOCK("CallerAddress", FIELD_HEX, caller_address, .is_code = true),
+	SPINLOCK("CallerAddress", FIELD_HEX, caller_address, .is_code_address = true),
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
 	SPINLOCK("HoldTime", FIELD_DECIMAL, release_time, .is_cycles = true,
-		 .minus = { WHERE(struct wmi_spinlock32, acquire_time),
-			    WHERE(struct wmi_spinlock64, acquire_time) }),
+		 .subtracted_places = { WHERE(struct wmi_spinlock32, acquire_time),
+					WHERE(struct wmi_spinlock64, acquire_time) }),
 	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles,
 		 .is_cycles = true, .duration_name = "WaitTime"),
 	SPINLOCK("SpinCount", FIELD_DECIMAL, spin_count),
-	SPINLOCK("ThreadId", FIELD_DECIMAL, thread_id, .is_thread = true),
+	SPINLOCK("ThreadId", FIELD_DECIMAL, thread_id, .is_thread_id = true),
 	SPINLOCK("InterruptCount", FIELD_DECIMAL, interrupt_count),
 	SPINLOCK("Irql", FIELD_DECIMAL, irql),
 	SPINLOCK("AcquireDepth", FIELD_DECIMAL, acquire_depth),
@@ -72,15 +72,15 @@ static const struct event_field spinlock_fields[] = {
 		 .mask = WMI_SPINLOCK_EXECUTE_DPC, .shift = 6),
 	SPINLOCK("ExecuteIsr", FIELD_DECIMAL, flags,
 		 .mask = WMI_SPINLOCK_EXECUTE_ISR, .shift = 7),
-	SPINLOCK("Rule", FIELD_SYMBOL, rule, .symbols = rules,
-		 .symbol_count = ARRAY_SIZE(rules)),
+	SPINLOCK("Rule", FIELD_SYMBOL, rule, .symbols = rule_symbols,
+		 .symbol_count = ARRAY_SIZE(rule_symbols)),
 };
 
 #define RESOURCE(_name, _format, _member, ...)				\
 {									\
 	.name = _name,							\
 	.format = _format,						\
-	.where = { WHERE(struct wmi_resource32, _member),		\
+	.places = { WHERE(struct wmi_resource32, _member),		\
 		   WHERE(struct wmi_resource64, _member) },		\
 	__VA_ARGS__							\
 }
@@ -99,7 +99,7 @@ static const struct event_field spinlock_fields[] = {
 	(WMI_RESOURCE_ACTION_##_action & ~WMI_RESOURCE_ACTION_CLASS), _name	\
 }
 
-static const struct event_symbol actions[] = {
+static const struct event_symbol action_symbols[] = {
 	{ WMI_RESOURCE_ACTION_INITIALIZE, "initialize" },
 	{ WMI_RESOURCE_ACTION_REINITIALIZE, "reinitialize" },
 	{ WMI_RESOURCE_ACTION_ACQUIRE_EXCLUSIVE, "acquire_exclusive" },
@@ -162,10 +162,10 @@ static const struct event_field resource_fields[] = {
 	RESOURCE("HoldTime", FIELD_DECIMAL, hold_time, .is_cycles = true),
 	RESOURCE("WaitTime", FIELD_DECIMAL, wait_time, .is_cycles = true),
 	RESOURCE("MaxRecursionDepth", FIELD_DECIMAL, max_recursion_depth),
-	RESOURCE("ThreadId", FIELD_DECIMAL, thread_id, .is_thread = true),
+	RESOURCE("ThreadId", FIELD_DECIMAL, thread_id, .is_thread_id = true),
 	RESOURCE("Resource", FIELD_HEX, resource),
-	RESOURCE("Action", FIELD_SYMBOL, action, .symbols = actions,
-		 .symbol_count = ARRAY_SIZE(actions)),
+	RESOURCE("Action", FIELD_SYMBOL, action, .symbols = action_symbols,
+		 .symbol_count = ARRAY_SIZE(action_symbols)),
 	RESOURCE("ContentionDelta", FIELD_DECIMAL, contention_delta),
 };
 
@@ -178,7 +178,7 @@ static const struct event_field resource_kind_field =
 #define PLAIN(_type, _name, _member, ...)				\
 {									\
 	.name = _name,							\
-	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
+	.places = { WHERE(_type, _member), WHERE(_type, _member) },	\
 	__VA_ARGS__							\
 }
 
@@ -242,7 +242,7 @@ static const struct event_field ntklog_dropped_dc_fields[] = {
 static const struct event_field ntklog_caller_v1_fields[] = {
 	PLAIN(struct ntklog_caller_v1, "Lock", lock, .format = FIELD_HEX),
 	PLAIN(struct ntklog_caller_v1, "CallerAddress", caller, .format = FIELD_HEX,
-	      .is_code = true),
+	      .is_code_address = true),
 };
 
 #define CALLER_TIME(_name, _member)	\
@@ -251,7 +251,7 @@ static const struct event_field ntklog_caller_v1_fields[] = {
 static const struct event_field ntklog_caller_fields[] = {
 	PLAIN(struct ntklog_caller, "Lock", lock, .format = FIELD_HEX),
 	PLAIN(struct ntklog_caller, "CallerAddress", caller, .format = FIELD_HEX,
-	      .is_code = true),
+	      .is_code_address = true),
 	CALLER_TIME("HoldReadyTime", hold_ready),
 	CALLER_TIME("HoldBlockedTime", hold_blocked),
 	CALLER_TIME("WaitReadyTime", wait_ready),
@@ -274,8 +274,8 @@ static const struct event_field ntklog_open_hold_fields[] = {
 	PLAIN(struct ntklog_open_hold, "Since", since),
 	PLAIN(struct ntklog_open_hold, "WaitTime", wait_time, .is_cycles = true),
 	PLAIN(struct ntklog_open_hold, "CallerAddress", caller, .format = FIELD_HEX,
-	      .is_code = true),
-	PLAIN(struct ntklog_open_hold, "ThreadId", thread_id, .is_thread = true),
+	      .is_code_address = true),
+	PLAIN(struct ntklog_open_hold, "ThreadId", thread_id, .is_thread_id = true),
 	PLAIN(struct ntklog_open_hold, "Kind", action, .format = FIELD_SYMBOL,
 	      .mask = WMI_RESOURCE_ACTION_CLASS, .symbols = resource_kinds,
 	      .symbol_count = RESOURCE_KINDS),
@@ -288,7 +288,7 @@ static const struct event_field ntklog_open_hold_fields[] = {
 
 #define BLOCK_FRAME(_number)							\
 	PLAIN(struct ntklog_block_stack, "Frame" #_number, frames[_number],	\
-	      .format = FIELD_HEX, .is_code = true)
+	      .format = FIELD_HEX, .is_code_address = true)
 
 static const struct event_field ntklog_block_stack_fields[] = {
 	PLAIN(struct ntklog_block_stack, "Lock", lock, .format = FIELD_HEX),
@@ -337,8 +337,8 @@ static const struct event_symbol wait_modes[] = {
 	.symbols = (_symbols), .symbol_count = ARRAY_SIZE(_symbols)
 
 static const struct event_field contextswap_v1_fields[] = {
-	SWAP_V1("NewThreadId", FIELD_DECIMAL, new_thread_id, .is_thread = true),
-	SWAP_V1("OldThreadId", FIELD_DECIMAL, old_thread_id, .is_thread = true),
+	SWAP_V1("NewThreadId", FIELD_DECIMAL, new_thread_id, .is_thread_id = true),
+	SWAP_V1("OldThreadId", FIELD_DECIMAL, old_thread_id, .is_thread_id = true),
 	SWAP_V1("NewThreadPriority", FIELD_SIGNED, new_thread_priority),
 	SWAP_V1("OldThreadPriority", FIELD_SIGNED, old_thread_priority),
 	SWAP_V1("NewThreadQuantum", FIELD_SIGNED, new_thread_quantum),
@@ -353,8 +353,8 @@ static const struct event_field contextswap_v1_fields[] = {
 };
 
 static const struct event_field contextswap_fields[] = {
-	SWAP("NewThreadId", FIELD_DECIMAL, new_thread_id, .is_thread = true),
-	SWAP("OldThreadId", FIELD_DECIMAL, old_thread_id, .is_thread = true),
+	SWAP("NewThreadId", FIELD_DECIMAL, new_thread_id, .is_thread_id = true),
+	SWAP("OldThreadId", FIELD_DECIMAL, old_thread_id, .is_thread_id = true),
 	SWAP("NewThreadPriority", FIELD_SIGNED, new_thread_priority),
 	SWAP("OldThreadPriority", FIELD_SIGNED, old_thread_priority),
 	SWAP("PreviousCState", FIELD_DECIMAL, previous_c_state),
@@ -386,7 +386,7 @@ static const struct event_symbol adjust_reasons[] = {
 #define READY(...)	PLAIN(struct etw_ready_thread_event, __VA_ARGS__)
 
 static const struct event_field ready_thread_fields[] = {
-	READY("ThreadId", thread_id, .is_thread = true),
+	READY("ThreadId", thread_id, .is_thread_id = true),
 	READY("AdjustReason", adjust_reason, .format = FIELD_SYMBOL, SYMBOLS(adjust_reasons)),
 	READY("AdjustIncrement", adjust_increment, .format = FIELD_SIGNED),
 	READY("ExecutingDpc", flags, .mask = ETW_READY_THREAD_EXECUTING_DPC),

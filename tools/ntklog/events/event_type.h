@@ -26,9 +26,9 @@ struct field_place {
 /*
  * @duration_name: name in a text that prints the value with a unit, which filters take, too; NULL:
  *	@name
- * @where: place in the 32-bit and in the 64-bit record
- * @minus: place of the number to subtract from that at @where, for a derived field, which no record
- *	has; size 0 for a field of the record. A negative difference counts as 0
+ * @places: place in the 32-bit and in the 64-bit record
+ * @subtracted_places: place of the number to subtract from that at @places, for a derived field,
+ *	which no record has; size 0 for a field of the record. A negative difference counts as 0
  * @mask: bits of the value, or 0 for all bits
  * @shift: number of bits to shift right after masking
  * @version: version of the event that has the field, or 0 for all versions
@@ -38,13 +38,13 @@ struct event_field {
 	const char *name;
 	const char *duration_name;
 	enum field_format format;
-	struct field_place where[2];
-	struct field_place minus[2];
+	struct field_place places[2];
+	struct field_place subtracted_places[2];
 	uint32_t mask;
 	uint8_t shift;
 	uint8_t version;
-	bool is_thread;
-	bool is_code;
+	bool is_thread_id;
+	bool is_code_address;
 	bool is_cycles;
 	const struct event_symbol *symbols;
 	size_t symbol_count;

@@ -11,7 +11,7 @@
 static const struct hook_name_entry {
 	uint16_t id;
 	const char *name;
-} hooks[] = {
+} hook_names[] = {
 	{ 0x0000, "LogFileHeader" },
 	{ 0x0005, "GroupMask" },
 	{ 0x0008, "RundownComplete" },
@@ -396,7 +396,8 @@ const char *hook_id_name(uint16_t hook_id)
 {
 	const struct hook_name_entry key = { .id = hook_id }, *found;
 
-	found = bsearch(&key, hooks, ARRAY_SIZE(hooks), sizeof(*hooks), compare_hooks);
+	found = bsearch(&key, hook_names, ARRAY_SIZE(hook_names), sizeof(*hook_names),
+			compare_hooks);
 	return found ? found->name : NULL;
 }
 
@@ -410,8 +411,8 @@ bool hook_name_exists(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (!strcasecmp(hooks[i].name, name))
+	for (i = 0; i < ARRAY_SIZE(hook_names); i++)
+		if (!strcasecmp(hook_names[i].name, name))
 			return true;
 	return false;
 }

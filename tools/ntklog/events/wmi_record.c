@@ -25,7 +25,7 @@
 		.irql = (_raw).irql,					\
 		.dpc = (_raw).execute_dpc,				\
 		.isr = (_raw).execute_isr,				\
-		.interrupts = (_raw).interrupt_count,			\
+		.interrupt_count = (_raw).interrupt_count,			\
 		.rule = (_raw).rule,					\
 	})
 

@@ -17,7 +17,7 @@
  * @spin_count: number of spins; 0 for an uncontended acquisition
  * @depth: number of locks that the processor tracked at the release
  * @rule: WMI_SPINLOCK_RULE_*, which counts only if the file has a rundown of ntklog
- * @interrupts: those of the processor from the begin of the wait to the release
+ * @interrupt_count: those of the processor from the begin of the wait to the release
  */
 struct spinlock_record {
 	uint64_t lock;
@@ -33,7 +33,7 @@ struct spinlock_record {
 	bool isr;
 	uint8_t irql;
 	uint8_t rule;
-	uint32_t interrupts;
+	uint32_t interrupt_count;
 };
 
 /*
@@ -51,14 +51,14 @@ struct spinlock_record {
  * @contention_delta: number of waits that began during the hold
  * @caller: address behind the call of the lock function, from the NtklogCaller event before the
  *	record; 0: not recorded
- * @hold_ready: time of the hold in which the owner was ready and had no CPU, cycles; from the
- *	NtklogCaller event
- * @hold_blocked: time of the hold in which the owner was blocked
- * @wait_last_ready: time of the wait in which the owner was ready, before it last got a CPU
- * @wait_blocked: time of the wait in which the owner was blocked
- * @block: the NtklogBlockStack event, which says where the owner was blocked for longest; NULL: the
- *	file has none for this record
- * @has_off_cpu: the NtklogCaller event has these four times
+ * @hold_ready_cycles: time of the hold in which the owner was ready and had no CPU, cycles; from
+ *	the NtklogCaller event
+ * @hold_blocked_cycles: time of the hold in which the owner was blocked
+ * @wait_last_ready_cycles: time of the wait in which the owner was ready, before it last got a CPU
+ * @wait_blocked_cycles: time of the wait in which the owner was blocked
+ * @block_stack: the NtklogBlockStack event, which says where the owner was blocked for longest;
+ *	NULL: the file has none for this record
+ * @has_off_cpu_times: the NtklogCaller event has these four times
  * @is_blocker: the release was written only because it left a waiter behind: the record stands for
  *	no other release
  */
@@ -73,12 +73,12 @@ struct resource_record {
 	uint32_t action;
 	uint32_t contention_delta;
 	uint64_t caller;
-	uint64_t hold_ready;
-	uint64_t hold_blocked;
-	uint64_t wait_last_ready;
-	uint64_t wait_blocked;
-	const struct ntklog_block_stack *block;
-	bool has_off_cpu;
+	uint64_t hold_ready_cycles;
+	uint64_t hold_blocked_cycles;
+	uint64_t wait_last_ready_cycles;
+	uint64_t wait_blocked_cycles;
+	const struct ntklog_block_stack *block_stack;
+	bool has_off_cpu_times;
 	bool is_blocker;
 };
 

@@ -71,12 +71,12 @@ do {										\
 } while (0)
 
 /**
- * hash_take() - take the first entry out of a table
+ * hash_take_first() - take the first entry out of a table
  * @table: table
  *
  * Return: the entry, which the caller frees; NULL if the table is empty.
  */
-#define hash_take(table)							\
+#define hash_take_first(table)							\
 ({										\
 	typeof(table) _entry = (table);						\
 										\

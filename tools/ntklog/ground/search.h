@@ -7,7 +7,7 @@
 #include <string.h>
 
 /**
- * count_until() - count the elements of a sorted array up to a time
+ * count_until_time() - count the elements of a sorted array up to a time
  * @array: array, sorted by the uint64_t that each element begins with
  * @count: number of elements in @array
  * @size: bytes of an element
@@ -15,7 +15,7 @@
  *
  * Return: number of elements whose time is at most @time.
  */
-static inline size_t count_until(const void *array, size_t count, size_t size, uint64_t time)
+static inline size_t count_until_time(const void *array, size_t count, size_t size, uint64_t time)
 {
 	size_t low = 0, high = count, middle;
 	uint64_t element_time;

@@ -13,9 +13,9 @@
  *
  * Return: the task, or NULL without memory.
  */
-struct wait_task *wait_graph_find_task(struct wait_graph *graph, uint32_t thread_id)
+struct graph_task *wait_graph_find_task(struct wait_graph *graph, uint32_t thread_id)
 {
-	struct wait_task *task;
+	struct graph_task *task;
 
 	hash_find_or_add(graph->tasks, thread_id, &thread_id, UINT32_MAX, task);
 	return task;
@@ -28,9 +28,9 @@ struct wait_task *wait_graph_find_task(struct wait_graph *graph, uint32_t thread
  *
  * Return: false without memory.
  */
-bool wait_graph_add_slot(struct wait_graph *graph, const struct wait_slot *slot)
+bool wait_graph_add_slot(struct wait_graph *graph, const struct graph_slot *slot)
 {
-	struct wait_slot *slots = grow_by_one(graph->slots, graph->slot_count, sizeof(*slot));
+	struct graph_slot *slots = grow_by_one(graph->slots, graph->slot_count, sizeof(*slot));
 
 	if (!slots)
 		return false;
@@ -41,7 +41,7 @@ bool wait_graph_add_slot(struct wait_graph *graph, const struct wait_slot *slot)
 
 static int compare_slots(const void *a, const void *b)
 {
-	const struct wait_slot *left = a, *right = b;
+	const struct graph_slot *left = a, *right = b;
 	int kinds = strcmp(left->kind, right->kind);
 
 	if (left->address != right->address)
@@ -58,7 +58,7 @@ static int compare_slots(const void *a, const void *b)
 /* Sort locks by their longest wait, and those without waiters by their longest hold. */
 static int compare_locks(const void *a, const void *b)
 {
-	const struct wait_lock *left = a, *right = b;
+	const struct graph_lock *left = a, *right = b;
 	uint64_t left_age = left->slots[left->waiter_count ? left->holder_count : 0].age_ns;
 	uint64_t right_age = right->slots[right->waiter_count ? right->holder_count : 0].age_ns;
 
@@ -70,7 +70,7 @@ static int compare_locks(const void *a, const void *b)
 }
 
 /* Test whether a lock can have several exclusive holders. */
-static bool is_semaphore(const struct wait_slot *slot)
+static bool is_semaphore(const struct graph_slot *slot)
 {
 	return !strcmp(slot->kind, "semaphore");
 }
@@ -78,7 +78,7 @@ static bool is_semaphore(const struct wait_slot *slot)
 /* Make the locks of the slots. */
 static bool make_locks(struct wait_graph *graph)
 {
-	struct wait_lock *lock = NULL;
+	struct graph_lock *lock = NULL;
 	size_t i;
 
 	graph->locks = calloc(graph->slot_count + 1, sizeof(*graph->locks));
@@ -87,7 +87,7 @@ static bool make_locks(struct wait_graph *graph)
 	if (graph->slot_count)
 		qsort(graph->slots, graph->slot_count, sizeof(*graph->slots), compare_slots);
 	for (i = 0; i < graph->slot_count; i++) {
-		const struct wait_slot *slot = &graph->slots[i];
+		const struct graph_slot *slot = &graph->slots[i];
 
 		if (!lock || lock->slots->address != slot->address ||
 		    strcmp(lock->slots->kind, slot->kind)) {
@@ -118,23 +118,23 @@ static bool make_locks(struct wait_graph *graph)
  * release is enough for a waiter of a semaphore; the other kinds are taken to need the release of
  * all holders.
  */
-static bool lock_can_be_released(const struct wait_lock *lock,
-				 struct wait_task **blocker)
+static bool lock_can_be_released(const struct graph_lock *lock,
+				 struct graph_task **blocker)
 {
-	bool needs_one = is_semaphore(lock->slots);
-	size_t stuck = 0, i;
+	bool one_holder_suffices = is_semaphore(lock->slots);
+	size_t stuck_count = 0, i;
 
 	*blocker = lock->holder_count ? lock->slots->task : NULL;
 	for (i = 0; i < lock->holder_count; i++) {
-		const struct wait_slot *slot = &lock->slots[i];
+		const struct graph_slot *slot = &lock->slots[i];
 
 		/* A hold that began while listing may be later than another slot. */
 		if (!slot->task->is_stuck || slot->began_while_listing)
 			continue;
-		if (!stuck++)
+		if (!stuck_count++)
 			*blocker = slot->task;
 	}
-	return !stuck || (needs_one && stuck < lock->holder_count);
+	return !stuck_count || (one_holder_suffices && stuck_count < lock->holder_count);
 }
 
 /*
@@ -144,7 +144,7 @@ static bool lock_can_be_released(const struct wait_lock *lock,
  */
 static void find_stuck_tasks(struct wait_graph *graph)
 {
-	struct wait_task *task;
+	struct graph_task *task;
 	bool has_changed = true;
 	size_t i, j;
 
@@ -153,8 +153,8 @@ static void find_stuck_tasks(struct wait_graph *graph)
 	while (has_changed) {
 		has_changed = false;
 		for (i = 0; i < graph->contended_count; i++) {
-			const struct wait_lock *lock = &graph->locks[i];
-			struct wait_task *blocker;
+			const struct graph_lock *lock = &graph->locks[i];
+			struct graph_task *blocker;
 			bool is_free = lock_can_be_released(lock, &blocker);
 
 			for (j = lock->holder_count; j < lock->holder_count + lock->waiter_count;
@@ -172,7 +172,7 @@ static void find_stuck_tasks(struct wait_graph *graph)
 /* Number the cycles. Each stuck task has a blocker that is stuck too. */
 static void find_cycles(struct wait_graph *graph)
 {
-	struct wait_task *start, *task;
+	struct graph_task *start, *task;
 
 	for (start = graph->tasks; start; start = start->hh.next) {
 		if (!start->is_stuck || start->walk_start)
@@ -206,15 +206,15 @@ bool wait_graph_finish(struct wait_graph *graph)
 }
 
 /**
- * wait_graph_cycle() - find a task of a cycle
+ * wait_graph_find_cycle() - find a task of a cycle
  * @graph: finished graph
  * @number: number of the cycle, from 1 on
  *
  * Return: the task, from which the blockers lead through the cycle.
  */
-const struct wait_task *wait_graph_cycle(const struct wait_graph *graph, unsigned int number)
+const struct graph_task *wait_graph_find_cycle(const struct wait_graph *graph, unsigned int number)
 {
-	const struct wait_task *task = graph->tasks;
+	const struct graph_task *task = graph->tasks;
 
 	while (task->cycle != number)
 		task = task->hh.next;
@@ -227,9 +227,9 @@ const struct wait_task *wait_graph_cycle(const struct wait_graph *graph, unsigne
  */
 void wait_graph_free(struct wait_graph *graph)
 {
-	struct wait_task *task;
+	struct graph_task *task;
 
-	while ((task = hash_take(graph->tasks)))
+	while ((task = hash_take_first(graph->tasks)))
 		free(task);
 	free(graph->locks);
 	free(graph->slots);

@@ -17,13 +17,13 @@
  * @cycle: number of the cycle that the task belongs to, from 1 on; 0: none
  * @walk_start: task at which the latest walk along @blocker that passed this task began; NULL: none
  */
-struct wait_task {
+struct graph_task {
 	uint32_t thread_id;
 	const char *name;
 	const char **stack;
 	size_t frame_count;
-	const struct wait_slot *wait;
-	struct wait_task *blocker;
+	const struct graph_slot *wait;
+	struct graph_task *blocker;
 	bool is_stuck;
 	unsigned int cycle;
 	const void *walk_start;
@@ -37,9 +37,9 @@ struct wait_task {
  * @began_while_listing: the hold or wait began while the slots were listed. Another listed slot may
  *	have ended before that
  * @age_ns: time since the task acquired the lock, or began to wait for it
- * @contentions: number of waits that other tasks began while this task held the lock
+ * @contention_count: number of waits that other tasks began while this task held the lock
  */
-struct wait_slot {
+struct graph_slot {
 	uint64_t address;
 	const char *kind;
 	const char *symbol;
@@ -49,13 +49,13 @@ struct wait_slot {
 	bool is_waiting;
 	bool began_while_listing;
 	uint64_t age_ns;
-	uint32_t contentions;
-	struct wait_task *task;
+	uint32_t contention_count;
+	struct graph_task *task;
 };
 
 /* A lock. @slots: holders, then waiters, each the oldest first. */
-struct wait_lock {
-	const struct wait_slot *slots;
+struct graph_lock {
+	const struct graph_slot *slots;
 	size_t holder_count;
 	size_t waiter_count;
 };
@@ -67,19 +67,19 @@ struct wait_lock {
  * @contended_count: number of locks that tasks wait for, the first ones of @locks
  */
 struct wait_graph {
-	struct wait_slot *slots;
+	struct graph_slot *slots;
 	size_t slot_count;
-	struct wait_lock *locks;
+	struct graph_lock *locks;
 	size_t lock_count;
 	size_t contended_count;
-	struct wait_task *tasks;
+	struct graph_task *tasks;
 	unsigned int cycle_count;
 };
 
-struct wait_task *wait_graph_find_task(struct wait_graph *graph, uint32_t thread_id);
-bool wait_graph_add_slot(struct wait_graph *graph, const struct wait_slot *slot);
+struct graph_task *wait_graph_find_task(struct wait_graph *graph, uint32_t thread_id);
+bool wait_graph_add_slot(struct wait_graph *graph, const struct graph_slot *slot);
 bool wait_graph_finish(struct wait_graph *graph);
-const struct wait_task *wait_graph_cycle(const struct wait_graph *graph, unsigned int number);
+const struct graph_task *wait_graph_find_cycle(const struct wait_graph *graph, unsigned int number);
 void wait_graph_free(struct wait_graph *graph);
 
 #endif /* _NTKLOG_WAIT_GRAPH_H */

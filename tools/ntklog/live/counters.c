@@ -32,13 +32,13 @@ static const char *const counter_names[COUNTERS] = {
 };
 
 /* Find the counter of each column; COUNTERS stands for a column that the tool does not read. */
-static size_t find_columns(char *line, enum counter *columns)
+static size_t find_columns(char *line, enum counter_kind *columns)
 {
 	size_t count = 0;
 	const char *name;
 
 	while ((name = strsep(&line, " \t\n")) && count < COLUMNS_MAX) {
-		enum counter i = 0;
+		enum counter_kind i = 0;
 
 		if (!*name)
 			continue;
@@ -67,7 +67,7 @@ static int add_cpus(struct counters *counters, size_t cpus)
 	return 0;
 }
 
-static int read_line(struct counters *counters, char *line, const enum counter *columns,
+static int read_line(struct counters *counters, char *line, const enum counter_kind *columns,
 		     size_t count, bool is_first)
 {
 	char *next = line + 3, *end;
@@ -108,7 +108,7 @@ static int read_line(struct counters *counters, char *line, const enum counter *
  */
 int counters_read(struct counters *counters)
 {
-	enum counter columns[COLUMNS_MAX];
+	enum counter_kind columns[COLUMNS_MAX];
 	bool is_first = !counters->cpu_count;
 	char path[PATH_SIZE], *line = NULL;
 	size_t size = 0, count;

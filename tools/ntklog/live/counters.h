@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Columns of the module's file "counters" that the tool reads. */
-enum counter {
+enum counter_kind {
 	COUNTER_SPINLOCK_ACQUISITIONS,
 	COUNTER_SPINLOCK_CONTENTIONS,
 	COUNTER_SPINLOCK_UNTRACKED,

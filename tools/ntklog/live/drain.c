@@ -38,7 +38,7 @@ struct drain_buffer {
 	unsigned char data[];
 };
 
-static int grow_arrays(struct drain *drain, size_t count)
+static int grow_arrays(struct buffer_drain *drain, size_t count)
 {
 	int *fds = reallocarray(drain->fds, count, sizeof(*fds));
 	struct pollfd *polled;
@@ -56,12 +56,12 @@ static int grow_arrays(struct drain *drain, size_t count)
 }
 
 /* Open the buffers of the CPUs that have come online since the last call. */
-static int open_buffers(struct drain *drain)
+static int open_buffers(struct buffer_drain *drain)
 {
 	size_t processors = sysconf(_SC_NPROCESSORS_CONF), i;
 
 	if (drain->fd_count < processors && grow_arrays(drain, processors)) {
-		message("session %d: no memory for the buffers of %zu CPUs", drain->session,
+		message("session %d: no memory for the buffers of %zu CPUs", drain->session_number,
 			processors);
 		return -1;
 	}
@@ -74,7 +74,7 @@ static int open_buffers(struct drain *drain)
 		/* A CPU that has not been online during the run has no buffers. */
 		if (drain->fds[i] < 0 && errno != EINVAL && errno != ENXIO && errno != ENOENT) {
 			message("session %d: the buffers of CPU %zu cannot be opened: %s",
-				drain->session, i, strerror(errno));
+				drain->session_number, i, strerror(errno));
 			return -1;
 		}
 	}
@@ -83,17 +83,17 @@ static int open_buffers(struct drain *drain)
 
 /**
  * drain_open() - begin to read the buffers of a run
- * @drain: its @give and @argument are set
- * @claim: file descriptor of the claim on the session
- * @session: number of the session, for messages
+ * @drain: its @give_buffer and @argument are set
+ * @claim_fd: file descriptor of the claim on the session
+ * @session_number: number of the session, for messages
  * @buffer_size: bytes of a buffer
  *
  * Return: 0, or -1 after a message; drain_close() in both cases.
  */
-int drain_open(struct drain *drain, int claim, int session, size_t buffer_size)
+int drain_open(struct buffer_drain *drain, int claim_fd, int session_number, size_t buffer_size)
 {
-	drain->claim_fd = claim;
-	drain->session = session;
+	drain->claim_fd = claim_fd;
+	drain->session_number = session_number;
 	drain->buffer_size = buffer_size;
 	drain->next_number = 1;
 	return open_buffers(drain);
@@ -107,7 +107,7 @@ int drain_open(struct drain *drain, int claim, int session, size_t buffer_size)
  *
  * Return: 1: @other_fd can be read; 0: a buffer, or the timeout; -1 after a message.
  */
-int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
+int drain_wait(struct buffer_drain *drain, int other_fd, int timeout_ms)
 {
 	int got;
 	size_t i;
@@ -119,7 +119,7 @@ int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 		};
 	got = poll(drain->poll_fds, drain->fd_count + 1, timeout_ms);
 	if (got < 0 && errno != EINTR) {
-		message("session %d: cannot wait for its buffers: %s", drain->session,
+		message("session %d: cannot wait for its buffers: %s", drain->session_number,
 			strerror(errno));
 		return -1;
 	}
@@ -128,7 +128,7 @@ int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 }
 
 /* Pass on the buffers that are next by sequence number, and those up to @last even after a gap. */
-static int deliver_held_buffers(struct drain *drain, int64_t last)
+static int deliver_held_buffers(struct buffer_drain *drain, int64_t last)
 {
 	while (drain->held_buffers && (drain->held_buffers->sequence_number <= drain->next_number ||
 				       drain->held_buffers->sequence_number <= last)) {
@@ -154,7 +154,7 @@ static int deliver_held_buffers(struct drain *drain, int64_t last)
 	return 0;
 }
 
-static void insert_held_buffer(struct drain *drain, struct drain_buffer *buffer)
+static void insert_held_buffer(struct buffer_drain *drain, struct drain_buffer *buffer)
 {
 	struct drain_buffer **place = &drain->held_buffers;
 	struct wmi_buffer_header header;
@@ -176,7 +176,7 @@ static void insert_held_buffer(struct drain *drain, struct drain_buffer *buffer)
  * and other CPUs and signals would wait: handling a buffer may cause the events that fill the next
  * one.
  */
-static int read_processor(struct drain *drain, size_t processor, size_t buffers_max)
+static int read_processor(struct buffer_drain *drain, size_t processor, size_t buffers_max)
 {
 	int64_t number = 0;
 
@@ -189,7 +189,7 @@ static int read_processor(struct drain *drain, size_t processor, size_t buffers_
 			buffer = malloc(sizeof(*buffer) + drain->buffer_size);
 		if (!buffer) {
 			message("session %d: no memory for a buffer of %zu bytes: choose smaller ones (-b)",
-				drain->session, drain->buffer_size);
+				drain->session_number, drain->buffer_size);
 			return -1;
 		}
 		drain->spare_buffer = buffer;
@@ -207,16 +207,16 @@ static int read_processor(struct drain *drain, size_t processor, size_t buffers_
 			return 0;
 		if (got < 0)
 			message("session %d: the buffers of CPU %zu cannot be read: %s",
-				drain->session, processor, strerror(errno));
+				drain->session_number, processor, strerror(errno));
 		else
 			message("session %d: CPU %zu gives %zd bytes of a buffer of %zu",
-				drain->session, processor, got, drain->buffer_size);
+				drain->session_number, processor, got, drain->buffer_size);
 		return -1;
 	}
 	return 0;
 }
 
-static int read_processors(struct drain *drain, size_t buffers_max)
+static int read_processors(struct buffer_drain *drain, size_t buffers_max)
 {
 	size_t i;
 
@@ -232,7 +232,7 @@ static int read_processors(struct drain *drain, size_t buffers_max)
  * drain_flush() - make the events of buffers that are not full readable
  * @drain: open, of a sequential session that runs
  */
-void drain_flush(struct drain *drain)
+void drain_flush(struct buffer_drain *drain)
 {
 	int64_t highest = drain->highest_number;
 
@@ -248,7 +248,7 @@ void drain_flush(struct drain *drain)
  *
  * Return: 0, or -1 after a message.
  */
-int drain_read(struct drain *drain)
+int drain_read(struct buffer_drain *drain)
 {
 	if (read_processors(drain, BUFFERS_PER_READ) ||
 	    deliver_held_buffers(drain, drain->flushed_number))
@@ -267,7 +267,7 @@ int drain_read(struct drain *drain)
  *
  * Return: 0, or -1 after a message.
  */
-int drain_read_ready(struct drain *drain)
+int drain_read_ready(struct buffer_drain *drain)
 {
 	size_t i;
 
@@ -286,7 +286,7 @@ int drain_read_ready(struct drain *drain)
  *
  * Return: 0, or -1 after a message.
  */
-int drain_finish(struct drain *drain)
+int drain_finish(struct buffer_drain *drain)
 {
 	if (read_processors(drain, SIZE_MAX))
 		return -1;
@@ -297,7 +297,7 @@ int drain_finish(struct drain *drain)
  * drain_close() - free what the drain has
  * @drain: after drain_open(), or all zero
  */
-void drain_close(struct drain *drain)
+void drain_close(struct buffer_drain *drain)
 {
 	size_t i;
 
@@ -313,5 +313,5 @@ void drain_close(struct drain *drain)
 		drain->held_buffers = buffer->next;
 		free(buffer);
 	}
-	*drain = (struct drain) { 0 };
+	*drain = (struct buffer_drain) { 0 };
 }

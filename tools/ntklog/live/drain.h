@@ -23,9 +23,9 @@ struct pollfd;
  * @late_count: number of those that were read afterwards
  * @give_buffer: called with each buffer; returns 0, or -1 after a message
  */
-struct drain {
+struct buffer_drain {
 	int claim_fd;
-	int session;
+	int session_number;
 	size_t buffer_size;
 	int *fds;
 	size_t fd_count;
@@ -43,12 +43,12 @@ struct drain {
 	void *argument;
 };
 
-int drain_open(struct drain *drain, int claim, int session, size_t buffer_size);
-int drain_wait(struct drain *drain, int other_fd, int timeout_ms);
-void drain_flush(struct drain *drain);
-int drain_read(struct drain *drain);
-int drain_read_ready(struct drain *drain);
-int drain_finish(struct drain *drain);
-void drain_close(struct drain *drain);
+int drain_open(struct buffer_drain *drain, int claim_fd, int session_number, size_t buffer_size);
+int drain_wait(struct buffer_drain *drain, int other_fd, int timeout_ms);
+void drain_flush(struct buffer_drain *drain);
+int drain_read(struct buffer_drain *drain);
+int drain_read_ready(struct buffer_drain *drain);
+int drain_finish(struct buffer_drain *drain);
+void drain_close(struct buffer_drain *drain);
 
 #endif /* _NTKLOG_DRAIN_H */

@@ -23,12 +23,12 @@ struct ordered_buffer {
 	unsigned char data[];
 };
 
-/* Returns 1; 0 at the end of the buffer; -1 with a message in the error of @order's file. */
-static int parse_next(struct event_order *order, struct ordered_buffer *buffer)
+/* Returns 1; 0 at the end of the buffer; -1 with a message in the error of @sorter's file. */
+static int parse_next(struct event_sorter *sorter, struct ordered_buffer *buffer)
 {
 	if (buffer->cursor.next_offset >= buffer->cursor.end_offset)
 		return 0;
-	return etl_parse_event(etl_reader(order->file), &buffer->cursor, &buffer->event) == 1 ?
+	return etl_parse_event(etl_reader_of(sorter->file), &buffer->cursor, &buffer->event) == 1 ?
 		1 : -1;
 }
 
@@ -40,9 +40,9 @@ static bool has_earlier_event(const struct ordered_buffer *a, const struct order
 	return a->event.time_stamp < b->event.time_stamp;
 }
 
-static void insert_buffer(struct event_order *order, struct ordered_buffer *buffer)
+static void insert_buffer(struct event_sorter *sorter, struct ordered_buffer *buffer)
 {
-	struct ordered_buffer **place = &order->first_buffer;
+	struct ordered_buffer **place = &sorter->first_buffer;
 
 	while (*place && !has_earlier_event(buffer, *place))
 		place = &(*place)->next;
@@ -50,21 +50,21 @@ static void insert_buffer(struct event_order *order, struct ordered_buffer *buff
 	*place = buffer;
 }
 
-static int pass_events(struct event_order *order, uint64_t end)
+static int pass_events(struct event_sorter *sorter, uint64_t end)
 {
-	while (order->first_buffer && order->first_buffer->event.time_stamp <= end) {
-		struct ordered_buffer *buffer = order->first_buffer;
+	while (sorter->first_buffer && sorter->first_buffer->event.time_stamp <= end) {
+		struct ordered_buffer *buffer = sorter->first_buffer;
 		int got;
 
-		if (order->give_event(order->argument, &buffer->event))
+		if (sorter->give_event(sorter->argument, &buffer->event))
 			return -1;
-		order->first_buffer = buffer->next;
-		got = parse_next(order, buffer);
+		sorter->first_buffer = buffer->next;
+		got = parse_next(sorter, buffer);
 		if (got > 0) {
-			insert_buffer(order, buffer);
+			insert_buffer(sorter, buffer);
 			continue;
 		}
-		order->buffer_bytes -= buffer->size;
+		sorter->buffer_bytes -= buffer->size;
 		free(buffer);
 		if (got < 0)
 			return -1;
@@ -73,8 +73,8 @@ static int pass_events(struct event_order *order, uint64_t end)
 }
 
 /**
- * event_order_add() - add a buffer, and pass on the events that are old enough
- * @order: its @file, @give and @argument are set
+ * event_sorter_add() - add a buffer, and pass on the events that are old enough
+ * @sorter: its @file, @give_event and @argument are set
  * @buffer: the buffer
  * @size: bytes of @buffer
  *
@@ -83,53 +83,53 @@ static int pass_events(struct event_order *order, uint64_t end)
  *
  * Return: 0, or -1 with a message in the file's error.
  */
-int event_order_add(struct event_order *order, const unsigned char *buffer, size_t size)
+int event_sorter_add(struct event_sorter *sorter, const unsigned char *buffer, size_t size)
 {
 	struct ordered_buffer *added = malloc(sizeof(*added) + size);
-	uint64_t slack = order->file->perf_freq / 10;
+	uint64_t slack = sorter->file->perf_freq / 10;
 	int got;
 
 	if (!added)
-		return etl_set_no_memory(etl_reader(order->file));
-	*added = (struct ordered_buffer) { .number = order->count++, .size = size };
+		return etl_set_no_memory(etl_reader_of(sorter->file));
+	*added = (struct ordered_buffer) { .number = sorter->count++, .size = size };
 	memcpy(added->data, buffer, size);
 	added->cursor.buffer = added->data;
-	got = etl_use_buffer(etl_reader(order->file), &added->cursor, 1) ? -1 :
-		parse_next(order, added);
+	got = etl_use_buffer(etl_reader_of(sorter->file), &added->cursor, 1) ? -1 :
+		parse_next(sorter, added);
 	if (got <= 0) {
 		free(added);
 		return got;
 	}
-	if (added->event.time_stamp > order->latest_begin)
-		order->latest_begin = added->event.time_stamp;
-	order->buffer_bytes += size;
-	insert_buffer(order, added);
-	if (order->buffer_bytes > BYTES_MAX)
-		return event_order_finish(order);
-	return order->latest_begin < slack ? 0 : pass_events(order, order->latest_begin - slack);
+	if (added->event.time_stamp > sorter->latest_begin)
+		sorter->latest_begin = added->event.time_stamp;
+	sorter->buffer_bytes += size;
+	insert_buffer(sorter, added);
+	if (sorter->buffer_bytes > BYTES_MAX)
+		return event_sorter_finish(sorter);
+	return sorter->latest_begin < slack ? 0 : pass_events(sorter, sorter->latest_begin - slack);
 }
 
 /**
- * event_order_finish() - pass on all events
- * @order: all buffers up to now were added
+ * event_sorter_finish() - pass on all events
+ * @sorter: all buffers up to now were added
  *
  * Return: 0, or -1 with a message in the file's error.
  */
-int event_order_finish(struct event_order *order)
+int event_sorter_finish(struct event_sorter *sorter)
 {
-	return pass_events(order, UINT64_MAX);
+	return pass_events(sorter, UINT64_MAX);
 }
 
 /**
- * event_order_free() - free the buffers whose events were not passed on
- * @order: all zero, or after event_order_add()
+ * event_sorter_free() - free the buffers whose events were not passed on
+ * @sorter: all zero, or after event_sorter_add()
  */
-void event_order_free(struct event_order *order)
+void event_sorter_free(struct event_sorter *sorter)
 {
 	struct ordered_buffer *next;
 
-	for (; order->first_buffer; order->first_buffer = next) {
-		next = order->first_buffer->next;
-		free(order->first_buffer);
+	for (; sorter->first_buffer; sorter->first_buffer = next) {
+		next = sorter->first_buffer->next;
+		free(sorter->first_buffer);
 	}
 }

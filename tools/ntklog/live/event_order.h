@@ -20,7 +20,7 @@ struct ordered_buffer;
  * @first_buffer: the buffers, in the order of their next events
  * @latest_begin: latest time of a buffer's first event, session clock
  */
-struct event_order {
+struct event_sorter {
 	struct etl_file *file;
 	int (*give_event)(void *argument, const struct etl_event *event);
 	void *argument;
@@ -30,8 +30,8 @@ struct event_order {
 	uint64_t latest_begin;
 };
 
-int event_order_add(struct event_order *order, const unsigned char *buffer, size_t size);
-int event_order_finish(struct event_order *order);
-void event_order_free(struct event_order *order);
+int event_sorter_add(struct event_sorter *sorter, const unsigned char *buffer, size_t size);
+int event_sorter_finish(struct event_sorter *sorter);
+void event_sorter_free(struct event_sorter *sorter);
 
 #endif /* _NTKLOG_EVENT_ORDER_H */

@@ -25,7 +25,7 @@ static uint64_t monotonic_ns(void)
 	return now.tv_sec * UINT64_C(1000000000) + now.tv_nsec;
 }
 
-static int read_text(struct held *held)
+static int read_text(struct held_list *held)
 {
 	char path[PATH_SIZE];
 	FILE *stream;
@@ -78,17 +78,17 @@ static char *cut_symbol(char **line)
  * Parse a line of a lock. @read_ns is how long it took to read the file: a younger hold or wait may
  * have begun after the module wrote an earlier line. Returns 0, or a negative errno.
  */
-static int parse_slot(struct held *held, char *line, uint64_t read_ns)
+static int parse_slot(struct held_list *held, char *line, uint64_t read_ns)
 {
 	char mode[16], state[16], *next_field, *kind;
-	struct wait_slot slot = { 0 };
+	struct graph_slot slot = { 0 };
 	uint64_t age_us;
 	uint32_t thread_id;
 	int kind_at, kind_end, end = 0;
 
 	if (sscanf(line, "0x%" SCNx64 " %n%*s%n %15s %15s %" SCNu32 " %" SCNu64 " %" SCNu32 " %n",
 		   &slot.address, &kind_at, &kind_end, mode, state, &thread_id, &age_us,
-		   &slot.contentions, &end) != 6 || !end)
+		   &slot.contention_count, &end) != 6 || !end)
 		return -EINVAL;
 	next_field = line + end;
 	kind = line + kind_at;
@@ -111,14 +111,14 @@ static int parse_slot(struct held *held, char *line, uint64_t read_ns)
 	return wait_graph_add_slot(&held->graph, &slot) ? 0 : -ENOMEM;
 }
 
-static int parse_text(struct held *held, uint64_t read_ns)
+static int parse_text(struct held_list *held, uint64_t read_ns)
 {
 	char *line, *next = held->text;
 	size_t number, i;
 	int err = 0;
 
 	for (number = 1; !err && (line = strsep(&next, "\n")) && (*line || next); number++) {
-		struct wait_slot *last = held->graph.slots + held->graph.slot_count;
+		struct graph_slot *last = held->graph.slots + held->graph.slot_count;
 		const char **frames;
 
 		text_clean(line);
@@ -154,13 +154,13 @@ static int parse_text(struct held *held, uint64_t read_ns)
 }
 
 /* Let tasks point to their stacks: frames and slots are both still in the order of the file. */
-static void find_stacks(struct held *held)
+static void find_stacks(struct held_list *held)
 {
 	const char **next = held->frames;
 	size_t i;
 
 	for (i = 0; i < held->graph.slot_count; i++) {
-		struct wait_task *task = held->graph.slots[i].task;
+		struct graph_task *task = held->graph.slots[i].task;
 
 		if (!task->frame_count || task->stack)
 			continue;
@@ -175,11 +175,11 @@ static void find_stacks(struct held *held)
  *
  * Return: 0, or -1 after a message; held_free() in both cases.
  */
-int held_read(struct held *held)
+int held_read(struct held_list *held)
 {
 	uint64_t start = monotonic_ns(), read_ns;
 
-	*held = (struct held) { 0 };
+	*held = (struct held_list) { 0 };
 	if (read_text(held))
 		return -1;
 	read_ns = monotonic_ns() - start;
@@ -196,10 +196,10 @@ int held_read(struct held *held)
  * held_free() - free the graph
  * @held: after held_read()
  */
-void held_free(struct held *held)
+void held_free(struct held_list *held)
 {
 	wait_graph_free(&held->graph);
 	free(held->frames);
 	free(held->text);
-	*held = (struct held) { 0 };
+	*held = (struct held_list) { 0 };
 }

@@ -7,14 +7,14 @@
 #include "wait_graph.h"
 
 /* @text: the strings of @graph point into it */
-struct held {
+struct held_list {
 	char *text;
 	const char **frames;
 	size_t frame_count;
 	struct wait_graph graph;
 };
 
-int held_read(struct held *held);
-void held_free(struct held *held);
+int held_read(struct held_list *held);
+void held_free(struct held_list *held);
 
 #endif /* _NTKLOG_HELD_H */

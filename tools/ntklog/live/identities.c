@@ -17,7 +17,7 @@
  * If the module can make no notes, the function prints why, and identities_read() reads none. An
  * older module lacks the file: then there are no notes either, and no message.
  */
-void identities_open(struct identities *identities)
+void identities_open(struct identities_file *identities)
 {
 	char path[PATH_SIZE];
 
@@ -37,7 +37,7 @@ void identities_open(struct identities *identities)
 }
 
 /* Read "missed COUNT replaced COUNT": missed for all readers, replaced for this open file. */
-static void take_losses(struct identities *identities, const char *line)
+static void take_losses(struct identities_file *identities, const char *line)
 {
 	unsigned int missed, replaced;
 
@@ -53,7 +53,7 @@ static void take_losses(struct identities *identities, const char *line)
  * @take: called with each note
  * @argument: first argument of @take
  */
-void identities_read(struct identities *identities,
+void identities_read(struct identities_file *identities,
 		     void (*take)(void *argument, const struct class_note *note), void *argument)
 {
 	struct class_note note;
@@ -66,7 +66,7 @@ void identities_read(struct identities *identities,
 	clearerr(identities->stream);
 	while (getline(&line, &capacity, identities->stream) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (!classes_read(identities->classes, line, &note))
+		if (!classes_parse_line(identities->classes, line, &note))
 			take_losses(identities, line);
 		/* The lock is named by its own symbol then, which has the same address. */
 		else if (!names_is_lock_class_key(note.class))
@@ -79,7 +79,7 @@ void identities_read(struct identities *identities,
  * identities_rewind() - let the next identities_read() read all notes from the first one on
  * @identities: open, or all zero
  */
-void identities_rewind(struct identities *identities)
+void identities_rewind(struct identities_file *identities)
 {
 	char path[PATH_SIZE];
 	FILE *stream;
@@ -99,7 +99,7 @@ void identities_rewind(struct identities *identities)
  * identities_refresh_classes() - read the types and slab caches of newly loaded modules
  * @identities: open, or all zero
  */
-void identities_refresh_classes(struct identities *identities)
+void identities_refresh_classes(struct identities_file *identities)
 {
 	if (identities->classes)
 		classes_refresh(identities->classes);
@@ -109,7 +109,7 @@ void identities_refresh_classes(struct identities *identities)
  * identities_close() - close the file, and say which notes are missing
  * @identities: open, or all zero
  */
-void identities_close(struct identities *identities)
+void identities_close(struct identities_file *identities)
 {
 	if (identities->missed_notes)
 		message("%u events came while another CPU made a note: the classes of their locks may be missing",
@@ -120,5 +120,5 @@ void identities_close(struct identities *identities)
 	if (identities->stream)
 		fclose(identities->stream);
 	classes_close(identities->classes);
-	*identities = (struct identities) { 0 };
+	*identities = (struct identities_file) { 0 };
 }

@@ -19,18 +19,18 @@
  * @missed_notes: number of notes that the module could not make
  * @replaced_notes: number of notes that were overwritten before they were read
  */
-struct identities {
+struct identities_file {
 	FILE *stream;
-	struct classes *classes;
+	struct class_namer *classes;
 	unsigned int missed_notes;
 	unsigned int replaced_notes;
 };
 
-void identities_open(struct identities *identities);
-void identities_read(struct identities *identities,
+void identities_open(struct identities_file *identities);
+void identities_read(struct identities_file *identities,
 		     void (*take)(void *argument, const struct class_note *note), void *argument);
-void identities_rewind(struct identities *identities);
-void identities_refresh_classes(struct identities *identities);
-void identities_close(struct identities *identities);
+void identities_rewind(struct identities_file *identities);
+void identities_refresh_classes(struct identities_file *identities);
+void identities_close(struct identities_file *identities);
 
 #endif /* _NTKLOG_IDENTITIES_H */

@@ -39,7 +39,7 @@ struct names_address {
 };
 
 /* A class that a lock has from a time on, session clock. */
-struct names_note {
+struct lock_note {
 	uint64_t time;
 	char *class;
 };
@@ -50,9 +50,9 @@ struct names_note {
  * @notes: notes that are not written yet
  * @is_written: a line of the file has the lock
  */
-struct names_lock {
+struct noted_lock {
 	uint64_t address;
-	struct names_note *notes;
+	struct lock_note *notes;
 	size_t count;
 	char *last_class;
 	bool is_written;
@@ -60,9 +60,9 @@ struct names_lock {
 };
 
 /* Keep a note about a lock, unless it repeats the lock's latest class. */
-static void add_class_note(struct names_lock *lock, const struct class_note *note)
+static void add_class_note(struct noted_lock *lock, const struct class_note *note)
 {
-	struct names_note *more;
+	struct lock_note *more;
 	char *class;
 
 	if (lock->last_class && !strcmp(lock->last_class, note->class))
@@ -84,7 +84,7 @@ static void add_class_note(struct names_lock *lock, const struct class_note *not
 }
 
 /* Write the notes of a lock. A second line for a lock has the time from which on it holds. */
-static void write_notes(struct names_writer *writer, struct names_lock *lock)
+static void write_notes(struct names_writer *writer, struct noted_lock *lock)
 {
 	size_t i;
 
@@ -106,7 +106,7 @@ static void take_note(void *argument, const struct class_note *note)
 {
 	struct names_writer *writer = argument;
 	struct names_address *known;
-	struct names_lock *lock;
+	struct noted_lock *lock;
 
 	if (writer->adds_classes && names_lock_count(writer->symbols.names) < LOCKS_MAX &&
 	    !names_add_lock(&writer->symbols.names, note->address, note->time, note->class))
@@ -349,7 +349,7 @@ void names_writer_read_notes(struct names_writer *writer)
 
 static void resolve_addresses(struct names_writer *writer)
 {
-	struct names_lock *lock;
+	struct noted_lock *lock;
 	size_t i;
 
 	if (symbols_update(&writer->symbols) > 0)
@@ -375,7 +375,7 @@ void names_writer_update(struct names_writer *writer)
 	fflush(writer->stream);
 }
 
-static void free_lock(struct names_lock *lock)
+static void free_lock(struct noted_lock *lock)
 {
 	size_t i;
 
@@ -395,7 +395,7 @@ static void free_lock(struct names_lock *lock)
 int names_writer_close(struct names_writer *writer)
 {
 	struct names_address *address;
-	struct names_lock *lock;
+	struct noted_lock *lock;
 	int err = 0;
 
 	if (writer->stream) {
@@ -404,13 +404,13 @@ int names_writer_close(struct names_writer *writer)
 		err = finish_output(writer->stream, writer->path);
 		fclose(writer->stream);
 	}
-	while ((address = hash_take(writer->addresses)))
+	while ((address = hash_take_first(writer->addresses)))
 		free(address);
 	identities_close(&writer->identities);
 	if (writer->dropped_notes)
 		message("%s: too many locks: %" PRIu64 " notes about their classes are left out",
 			writer->path, writer->dropped_notes);
-	while ((lock = hash_take(writer->locks)))
+	while ((lock = hash_take_first(writer->locks)))
 		free_lock(lock);
 	task_names_free(&writer->task_names);
 	symbols_free(&writer->symbols);

@@ -21,7 +21,7 @@
 #define NAMES_SEEN_BITS	10
 
 struct names_address;
-struct names_lock;
+struct noted_lock;
 
 /*
  * @stream: the file, which only grows; NULL: not made yet
@@ -35,14 +35,14 @@ struct names_writer {
 	char *path;
 	FILE *stream;
 	struct etl_file *file;
-	struct symbols symbols;
+	struct kernel_symbols symbols;
 	struct names_address *addresses;
 	uint64_t *unresolved;
 	size_t unresolved_count;
-	struct identities identities;
+	struct identities_file identities;
 	bool adds_classes;
 	bool has_new_class;
-	struct names_lock *locks;
+	struct noted_lock *locks;
 	uint64_t dropped_notes;
 	struct task_names task_names;
 	uint64_t seen_addresses[1 << NAMES_SEEN_BITS];

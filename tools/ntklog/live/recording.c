@@ -33,21 +33,22 @@ double recording_now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void report_busy(int session)
+static void report_busy(int session_number)
 {
 	char owner[KERNEL_TEXT];
 
-	if (session < 0)
+	if (session_number < 0)
 		session_report_none_is_free();
-	else if (!kernel_read(owner, sizeof(owner), "sessions/%d/owner", session) &&
+	else if (!kernel_read(owner, sizeof(owner), "sessions/%d/owner", session_number) &&
 		 strcmp(owner, "none"))
 		message("session %d belongs to process %s: wait for its end, or choose another session",
-			session, owner);
+			session_number, owner);
 	else
-		message("session %d is started already: ntklog stop %d ends it", session, session);
+		message("session %d is started already: ntklog stop %d ends it", session_number,
+			session_number);
 }
 
-static int open_claim(struct recording *recording, int session, const char *name)
+static int open_claim(struct recording *recording, int session_number, const char *name)
 {
 	struct ntklog_session_info info = { .size = sizeof(info) };
 	char path[PATH_SIZE];
@@ -55,46 +56,46 @@ static int open_claim(struct recording *recording, int session, const char *name
 	snprintf(path, sizeof(path), "%s/sessions/%s", kernel_directory(), name);
 	recording->claim_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (recording->claim_fd < 0 && errno == EBUSY)
-		report_busy(session);
+		report_busy(session_number);
 	else if (recording->claim_fd < 0 && errno == ENOENT)
 		message("%s: the loaded module is older than this tool: load the module of version %s",
 			path, NTKLOG_VERSION);
 	else if (recording->claim_fd < 0 || ioctl(recording->claim_fd, NTKLOG_SESSION_INFO, &info))
 		message("%s: %s", path, strerror(errno));
 	else
-		recording->session = info.session;
-	return recording->session < 0 ? -1 : 0;
+		recording->session_number = info.session;
+	return recording->session_number < 0 ? -1 : 0;
 }
 
 /**
  * recording_claim() - claim a session for a new run
  * @recording: RECORDING_NONE
- * @session: number of the session; negative: any free session
+ * @session_number: number of the session; negative: any free session
  *
  * Return: 0, or -1 after a message; recording_close() in both cases.
  */
-int recording_claim(struct recording *recording, int session)
+int recording_claim(struct recording *recording, int session_number)
 {
 	char name[32] = "claim";
 
-	if (session >= 0)
-		snprintf(name, sizeof(name), "%d/claim", session);
-	return open_claim(recording, session, name);
+	if (session_number >= 0)
+		snprintf(name, sizeof(name), "%d/claim", session_number);
+	return open_claim(recording, session_number, name);
 }
 
 /**
  * recording_adopt() - claim a session together with its present or last run
  * @recording: RECORDING_NONE
- * @session: number of the session
+ * @session_number: number of the session
  *
  * Return: 0, or -1 after a message; recording_close() in both cases.
  */
-int recording_adopt(struct recording *recording, int session)
+int recording_adopt(struct recording *recording, int session_number)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "%d/adopt", session);
-	return open_claim(recording, session, name);
+	snprintf(name, sizeof(name), "%d/adopt", session_number);
+	return open_claim(recording, session_number, name);
 }
 
 /**
@@ -143,15 +144,16 @@ static void report_start_failure(const struct recording *recording,
 
 	if (err == EINTR)
 		message("session %d: interrupted while it started: nothing was recorded",
-			recording->session);
+			recording->session_number);
 	else if (err == ENOMEM)
 		message("session %d: no memory for its buffers: choose fewer (-n) or smaller ones (-b)",
-			recording->session);
+			recording->session_number);
 	else if (err == EINVAL && unknown)
 		message("session %d: the loaded module does not know %s: load a newer one, or leave it out (-e)",
-			recording->session, unknown);
+			recording->session_number, unknown);
 	else
-		message("session %d: cannot be started: %s", recording->session, strerror(err));
+		message("session %d: cannot be started: %s", recording->session_number,
+			strerror(err));
 }
 
 /**
@@ -191,12 +193,12 @@ int recording_start(struct recording *recording, const struct session_settings *
 }
 
 /**
- * recording_state() - ask whether the session runs
+ * recording_read_state() - ask whether the session runs
  * @recording: claimed
  *
  * Return: NTKLOG_SESSION_IDLE, NTKLOG_SESSION_STARTED or NTKLOG_SESSION_FINISHED.
  */
-int recording_state(const struct recording *recording)
+int recording_read_state(const struct recording *recording)
 {
 	struct ntklog_session_info info = { .size = sizeof(info) };
 
@@ -222,29 +224,30 @@ unsigned char *recording_read_header(const struct recording *recording, size_t *
 	}
 	if (!got || errno == ENODATA)
 		message("session %d: nothing to write: it has not run since the module was loaded",
-			recording->session);
+			recording->session_number);
 	else
-		message("session %d: its header cannot be read: %s", recording->session,
+		message("session %d: its header cannot be read: %s", recording->session_number,
 			strerror(errno));
 	free(buffer);
 	return NULL;
 }
 
 /**
- * recording_counts() - read what the run has counted on all CPUs
+ * recording_read_counts() - read what the run has counted on all CPUs
  * @recording: claimed
  * @counts: set to the counts
  *
  * Return: 0, or -1 after a message.
  */
-int recording_counts(const struct recording *recording, struct ntklog_session_counts *counts)
+int recording_read_counts(const struct recording *recording, struct ntklog_session_counts *counts)
 {
 	*counts = (struct ntklog_session_counts) {
 		.size = sizeof(*counts), .cpu = NTKLOG_SESSION_ALL_CPUS,
 	};
 	if (!ioctl(recording->claim_fd, NTKLOG_SESSION_COUNTS, counts))
 		return 0;
-	message("session %d: its counts cannot be read: %s", recording->session, strerror(errno));
+	message("session %d: its counts cannot be read: %s", recording->session_number,
+		strerror(errno));
 	return -1;
 }
 
@@ -303,7 +306,7 @@ int recording_stop(struct recording *recording)
 {
 	if (!ioctl(recording->claim_fd, NTKLOG_SESSION_STOP))
 		return 0;
-	message("session %d: cannot be stopped: %s", recording->session, strerror(errno));
+	message("session %d: cannot be stopped: %s", recording->session_number, strerror(errno));
 	return -1;
 }
 
@@ -317,7 +320,7 @@ int recording_detach(struct recording *recording)
 {
 	if (!ioctl(recording->claim_fd, NTKLOG_SESSION_KEEP))
 		return 0;
-	message("session %d: cannot go on without this process: %s", recording->session,
+	message("session %d: cannot go on without this process: %s", recording->session_number,
 		strerror(errno));
 	return -1;
 }

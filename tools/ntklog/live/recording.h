@@ -27,26 +27,26 @@
  */
 struct recording {
 	int claim_fd;
-	int session;
+	int session_number;
 	int signal_fd;
 	int wake_fd;
 	sigset_t signals;
-	struct drain drain;
+	struct buffer_drain drain;
 	double next_tick_time;
 	void (*before_read)(void *argument);
 	void *argument;
 };
 
-#define RECORDING_NONE	{ .claim_fd = -1, .session = -1, .signal_fd = -1, .wake_fd = -1 }
+#define RECORDING_NONE	{ .claim_fd = -1, .session_number = -1, .signal_fd = -1, .wake_fd = -1 }
 
 double recording_now(void);
-int recording_claim(struct recording *recording, int session);
-int recording_adopt(struct recording *recording, int session);
+int recording_claim(struct recording *recording, int session_number);
+int recording_adopt(struct recording *recording, int session_number);
 int recording_take_signals(struct recording *recording, const int *more);
 int recording_start(struct recording *recording, const struct session_settings *settings);
-int recording_state(const struct recording *recording);
+int recording_read_state(const struct recording *recording);
 unsigned char *recording_read_header(const struct recording *recording, size_t *size);
-int recording_counts(const struct recording *recording, struct ntklog_session_counts *counts);
+int recording_read_counts(const struct recording *recording, struct ntklog_session_counts *counts);
 int recording_follow(struct recording *recording, double end);
 int recording_flush(struct recording *recording);
 int recording_stop(struct recording *recording);

@@ -131,13 +131,13 @@ const char *session_find_unknown_group(const char *groups)
  * session_list_possible_groups() - list the groups of all locks that the running kernel allows
  * @groups: set to the names, separated by commas
  * @size: bytes of @groups
- * @with_sleeping: list Linux' locks that sleep, too
+ * @with_sleeping_locks: list Linux' locks that sleep, too
  *
  * A kind that failed at an earlier start is tried again.
  *
  * Return: true if kinds that sleep are possible, listed or not.
  */
-bool session_list_possible_groups(char *groups, size_t size, bool with_sleeping)
+bool session_list_possible_groups(char *groups, size_t size, bool with_sleeping_locks)
 {
 	bool can_sleep = false;
 	char text[KERNEL_TEXT];
@@ -151,8 +151,8 @@ bool session_list_possible_groups(char *groups, size_t size, bool with_sleeping)
 		trouble = session_explain_group(&session_groups[i], text);
 		if (trouble && strncmp(trouble, "failed: ", 8))
 			continue;
-		can_sleep |= session_groups[i].sleeps;
-		if (with_sleeping || !session_groups[i].sleeps)
+		can_sleep |= session_groups[i].is_sleeping_kind;
+		if (with_sleeping_locks || !session_groups[i].is_sleeping_kind)
 			snprintf(groups + strlen(groups), size - strlen(groups), ",%s",
 				 session_groups[i].name);
 	}
@@ -338,13 +338,13 @@ bool session_any_is_started(void)
 }
 
 /**
- * session_counts() - read what a session has counted
+ * read_session_counts() - read what a session has counted
  * @number: number of the session
  * @counts: set to the counts
  *
  * Return: 0 or -errno.
  */
-int session_counts(int number, struct session_counts *counts)
+int read_session_counts(int number, struct session_counts *counts)
 {
 	char text[8 * KERNEL_TEXT];
 	const char *total;
@@ -373,7 +373,7 @@ void session_report_none_is_free(void)
 	for (number = 0; number < KERNEL_SESSIONS; number++) {
 		if (session_is_started(number))
 			started++;
-		else if (!session_counts(number, &counts) && counts.unread_buffers)
+		else if (!read_session_counts(number, &counts) && counts.unread_buffers)
 			unread++;
 	}
 	message("no session is free: %d are started, %d are stopped with buffers that have not been read",

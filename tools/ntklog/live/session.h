@@ -17,7 +17,7 @@
  * @name: name for the option -e
  * @linux_kind: kind of Linux' own locks, as the module's file "linux" names it; NULL: the group is
  *	not about Linux' locks
- * @sleeps: waiters for a lock of this kind sleep
+ * @is_sleeping_kind: waiters for a lock of this kind sleep
  */
 struct session_group {
 	const char *name;
@@ -25,7 +25,7 @@ struct session_group {
 	uint32_t mask;
 	const char *help;
 	const char *linux_kind;
-	bool sleeps;
+	bool is_sleeping_kind;
 };
 
 extern const struct session_group session_groups[];
@@ -62,7 +62,7 @@ struct session_counts {
 const char *session_explain_kind(const char *kind, char text[KERNEL_TEXT]);
 const char *session_explain_group(const struct session_group *group, char text[KERNEL_TEXT]);
 const char *session_find_unknown_group(const char *groups);
-bool session_list_possible_groups(char *groups, size_t size, bool with_sleeping);
+bool session_list_possible_groups(char *groups, size_t size, bool with_sleeping_locks);
 const char *session_default_groups(void);
 int session_parse_groups(const char *groups, struct perfinfo_groupmask *mask);
 bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group);
@@ -74,7 +74,7 @@ unsigned long session_parse_size(const char *text);
 bool session_is_started(int number);
 int session_find_started(void);
 bool session_any_is_started(void);
-int session_counts(int number, struct session_counts *counts);
+int read_session_counts(int number, struct session_counts *counts);
 void session_report_none_is_free(void);
 
 #endif /* _NTKLOG_SESSION_H */

@@ -39,7 +39,7 @@ static char *read_modules(void)
  *
  * Return: 0, or -1 after a message.
  */
-int symbols_read(struct symbols *symbols)
+int symbols_read(struct kernel_symbols *symbols)
 {
 	/* A module that is loaded while the symbols are read is new at the next update. */
 	char path[PATH_SIZE], *modules = read_modules();
@@ -57,7 +57,7 @@ int symbols_read(struct symbols *symbols)
 	}
 	names_free(symbols->names);
 	free(symbols->modules);
-	*symbols = (struct symbols) { .names = names, .modules = modules };
+	*symbols = (struct kernel_symbols) { .names = names, .modules = modules };
 	return 0;
 }
 
@@ -86,7 +86,7 @@ static bool has_module(const char *modules, const char *line)
  *
  * Return: 1: read again; 0: not; -1 after a message.
  */
-int symbols_update(struct symbols *symbols)
+int symbols_update(struct kernel_symbols *symbols)
 {
 	char *modules = read_modules();
 	const char *line = modules;
@@ -110,9 +110,9 @@ int symbols_update(struct symbols *symbols)
  * symbols_free() - free the symbols
  * @symbols: read, or all zero
  */
-void symbols_free(struct symbols *symbols)
+void symbols_free(struct kernel_symbols *symbols)
 {
 	names_free(symbols->names);
 	free(symbols->modules);
-	*symbols = (struct symbols) { 0 };
+	*symbols = (struct kernel_symbols) { 0 };
 }

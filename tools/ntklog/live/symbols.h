@@ -5,17 +5,17 @@
 #include "names.h"
 
 /**
- * struct symbols - symbols as they were last read
+ * struct kernel_symbols - symbols as they were last read
  * @names: the symbols; a user may add classes of locks and threads
  * @modules: /proc/modules at that time, or NULL
  */
-struct symbols {
+struct kernel_symbols {
 	struct names *names;
 	char *modules;
 };
 
-int symbols_read(struct symbols *symbols);
-int symbols_update(struct symbols *symbols);
-void symbols_free(struct symbols *symbols);
+int symbols_read(struct kernel_symbols *symbols);
+int symbols_update(struct kernel_symbols *symbols);
+void symbols_free(struct kernel_symbols *symbols);
 
 #endif /* _NTKLOG_SYMBOLS_H */

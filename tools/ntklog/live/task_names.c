@@ -476,7 +476,7 @@ void task_names_free(struct task_names *names)
 		free_notes(noted->notes);
 		remove_noted(names, noted);
 	}
-	while ((task = hash_take(names->tasks))) {
+	while ((task = hash_take_first(names->tasks))) {
 		free_notes(task->notes);
 		free(task->name);
 		free(task->cgroup);

@@ -6,7 +6,7 @@
  * Names, processes and cgroups of the tasks in a trace. They are read from /proc: at the start,
  * when a task is new, a few times while it is young (a program gets its name after its task was
  * started), and at the end. Tasks that have ended, and earlier names of a task, are in the module's
- * notes. The caller that sets @give is called the user here.
+ * notes. The caller that sets @on_name is called the user here.
  */
 
 #include <stdbool.h>

@@ -219,7 +219,7 @@ int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t siz
 static uint64_t read_events(struct trace_file *trace, unsigned char *buffer)
 {
 	struct etl_cursor cursor = { .buffer = buffer };
-	struct etl_reader *reader = etl_reader(trace->etl_file);
+	struct etl_reader *reader = etl_reader_of(trace->etl_file);
 	struct etl_event event;
 	uint64_t count = 0;
 

@@ -16,7 +16,7 @@
  *
  * Return: the factor, 1 or more.
  */
-unsigned int budget_multiplier(const struct budget *budget)
+unsigned int budget_multiplier(const struct overhead_budget *budget)
 {
 	unsigned int multiplier = 1, i;
 
@@ -29,7 +29,7 @@ unsigned int budget_multiplier(const struct budget *budget)
  * Leave a mode that is too expensive. If it was entered lately, the next try must wait twice as
  * long.
  */
-static void leave_mode(struct budget *budget)
+static void leave_mode(struct overhead_budget *budget)
 {
 	if (budget->intervals_since_mode <= budget->patience_intervals) {
 		budget->patience_intervals *= 2;
@@ -41,7 +41,7 @@ static void leave_mode(struct budget *budget)
 	budget->mode++;
 }
 
-static enum recording_change step_down(struct budget *budget, double hooks, double events)
+static enum budget_change step_down(struct overhead_budget *budget, double hooks, double events)
 {
 	budget->quiet_intervals = 0;
 	if (budget->rate_step < BUDGET_RATE_STEPS &&
@@ -50,7 +50,7 @@ static enum recording_change step_down(struct budget *budget, double hooks, doub
 			budget->rate_step++;
 			events /= BUDGET_RATE_FACTOR;
 		} while (budget->rate_step < BUDGET_RATE_STEPS &&
-			 hooks + events > AIMED_SHARE * budget->limit);
+			 hooks + events > AIMED_SHARE * budget->overhead_limit);
 		return BUDGET_DOWN;
 	}
 	if (budget->mode + 1 == budget->mode_count)
@@ -59,11 +59,11 @@ static enum recording_change step_down(struct budget *budget, double hooks, doub
 	return BUDGET_DOWN;
 }
 
-static enum recording_change step_up(struct budget *budget, double hooks, double events)
+static enum budget_change step_up(struct overhead_budget *budget, double hooks, double events)
 {
 	if (budget->rate_step) {
 		if (budget->quiet_intervals < QUIET_INTERVALS ||
-		    hooks + events * BUDGET_RATE_FACTOR > AIMED_SHARE * budget->limit)
+		    hooks + events * BUDGET_RATE_FACTOR > AIMED_SHARE * budget->overhead_limit)
 			return BUDGET_STAYS;
 		budget->rate_step--;
 	} else {
@@ -77,21 +77,21 @@ static enum recording_change step_up(struct budget *budget, double hooks, double
 }
 
 /**
- * budget_step() - choose the mode and the rates of the next interval
+ * budget_take_step() - choose the mode and the rates of the next interval
  * @budget: the choice to change
  * @hooks: overhead of the hooks in the interval, as a share of the time of all CPUs
  * @events: overhead of the events, with the reader of the events
  *
- * Return: enum recording_change.
+ * Return: enum budget_change.
  */
-enum recording_change budget_step(struct budget *budget, double hooks, double events)
+enum budget_change budget_take_step(struct overhead_budget *budget, double hooks, double events)
 {
 	if (!budget->patience_intervals)
 		budget->patience_intervals = PATIENCE_MIN;
 	budget->intervals_since_mode++;
-	if (hooks + events > budget->limit)
+	if (hooks + events > budget->overhead_limit)
 		return step_down(budget, hooks, events);
-	if (hooks + events > budget->limit / 2) {
+	if (hooks + events > budget->overhead_limit / 2) {
 		budget->quiet_intervals = 0;
 		return BUDGET_STAYS;
 	}

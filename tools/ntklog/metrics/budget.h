@@ -20,14 +20,14 @@
 
 /*
  * The present choice.
- * @limit: greatest overhead, as a share of the time of all CPUs
+ * @overhead_limit: greatest overhead, as a share of the time of all CPUs
  * @mode_count: number of modes, the richest first
- * @quiet_intervals: intervals in a row below half of @limit, since the last change
+ * @quiet_intervals: intervals in a row below half of @overhead_limit, since the last change
  * @intervals_since_mode: intervals since a richer mode was chosen
  * @patience_intervals: intervals before a richer mode is tried; 0 before the first interval
  */
-struct budget {
-	double limit;
+struct overhead_budget {
+	double overhead_limit;
 	unsigned int mode_count;
 	unsigned int mode;
 	unsigned int rate_step;
@@ -36,13 +36,13 @@ struct budget {
 	unsigned int patience_intervals;
 };
 
-enum recording_change {
+enum budget_change {
 	BUDGET_STAYS,
 	BUDGET_DOWN,
 	BUDGET_UP,
 };
 
-unsigned int budget_multiplier(const struct budget *budget);
-enum recording_change budget_step(struct budget *budget, double hooks, double events);
+unsigned int budget_multiplier(const struct overhead_budget *budget);
+enum budget_change budget_take_step(struct overhead_budget *budget, double hooks, double events);
 
 #endif /* _NTKLOG_BUDGET_H */

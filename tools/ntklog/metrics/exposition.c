@@ -25,7 +25,7 @@ void exposition_begin(struct exposition *exposition, const struct metric *metric
 		fprintf(exposition->stream, "# UNIT %s %s\n", metric->name, metric->unit);
 }
 
-static void put_label(FILE *stream, const struct label *label, bool is_first)
+static void put_label(FILE *stream, const struct metric_label *label, bool is_first)
 {
 	const char *next;
 
@@ -50,7 +50,8 @@ static void put_label(FILE *stream, const struct label *label, bool is_first)
  * @value: value
  */
 void exposition_put(const struct exposition *exposition, const char *suffix,
-		    const struct label *labels, const struct label *more, double value)
+		    const struct metric_label *labels, const struct metric_label *more,
+		    double value)
 {
 	FILE *stream = exposition->stream;
 	bool is_first = true;
@@ -69,7 +70,7 @@ void exposition_put(const struct exposition *exposition, const char *suffix,
  * @labels: labels, with a NULL name after the last one; or NULL
  * @value: value
  */
-void exposition_put_value(const struct exposition *exposition, const struct label *labels,
+void exposition_put_value(const struct exposition *exposition, const struct metric_label *labels,
 			  double value)
 {
 	exposition_put(exposition,

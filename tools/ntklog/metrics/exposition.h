@@ -27,7 +27,7 @@ struct metric {
 };
 
 /* @name: NULL after the last label of a sample */
-struct label {
+struct metric_label {
 	const char *name;
 	const char *value;
 };
@@ -40,8 +40,9 @@ struct exposition {
 
 void exposition_begin(struct exposition *exposition, const struct metric *metric);
 void exposition_put(const struct exposition *exposition, const char *suffix,
-		    const struct label *labels, const struct label *more, double value);
-void exposition_put_value(const struct exposition *exposition, const struct label *labels,
+		    const struct metric_label *labels, const struct metric_label *more,
+		    double value);
+void exposition_put_value(const struct exposition *exposition, const struct metric_label *labels,
 			  double value);
 void exposition_end(const struct exposition *exposition);
 

@@ -23,18 +23,18 @@
 struct class_sums {
 	const char *kind;
 	uint64_t key;
-	bool is_sleeping;
+	bool is_sleeping_lock;
 	char class[NAME_SIZE];
 	const struct spinlock_sum *spinlock;
 	const struct resource_sum *resource;
 	double wait;
-	double acquisitions;
+	double acquisition_count;
 	struct lock_series *series;
 };
 
 struct interval_sums {
 	struct class_sums *classes;
-	size_t class_count;
+	size_t counted_class;
 };
 
 static const char *kind_of_modes(uint64_t modes)
@@ -45,7 +45,7 @@ static const char *kind_of_modes(uint64_t modes)
 	return modes & ~ordinary ? "rwlock" : "spinlock";
 }
 
-static void name_class(const struct names *names, uint64_t key, char *class)
+static void format_class_name(const struct names *names, uint64_t key, char *class)
 {
 	if (names_key_is_class(names, key) ||
 	    names_format_symbol(names, key, NAMES_OF_ANY, class, NAME_SIZE))
@@ -57,7 +57,7 @@ static void name_class(const struct names *names, uint64_t key, char *class)
 static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t key,
 			 const struct spinlock_sum *spinlock)
 {
-	struct class_sums *sum = &sums->classes[sums->class_count];
+	struct class_sums *sum = &sums->classes[sums->counted_class];
 
 	if (!spinlock->record_count)
 		return;
@@ -67,10 +67,11 @@ static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t
 		.spinlock = spinlock,
 		.wait = spinlock->wait.sum,
 		/* Records of waits alone do not tell the number of acquisitions. */
-		.acquisitions = spinlock->wait_only_count ? 0 : (double)spinlock->acquisitions,
+		.acquisition_count =
+			spinlock->wait_only_count ? 0 : (double)spinlock->acquisition_count,
 	};
 	snprintf(sum->class, sizeof(sum->class), "%s", class);
-	sums->class_count++;
+	sums->counted_class++;
 }
 
 static void add_resource(struct interval_sums *sums, const char *class,
@@ -80,20 +81,20 @@ static void add_resource(struct interval_sums *sums, const char *class,
 
 	for (i = 0; i < RESOURCE_ACCESSES; i++) {
 		const struct resource_sum *resource = &entry->sums[i];
-		struct class_sums *sum = &sums->classes[sums->class_count];
+		struct class_sums *sum = &sums->classes[sums->counted_class];
 
 		if (!resource->record_count)
 			continue;
 		*sum = (struct class_sums) {
 			.kind = resource_kinds[kind].name,
 			.key = entry->key.address,
-			.is_sleeping = true,
+			.is_sleeping_lock = true,
 			.resource = resource,
 			.wait = resource->wait.sum,
-			.acquisitions = (double)resource->release_count,
+			.acquisition_count = (double)resource->release_count,
 		};
 		snprintf(sum->class, sizeof(sum->class), "%s", class);
-		sums->class_count++;
+		sums->counted_class++;
 	}
 }
 
@@ -104,7 +105,7 @@ static bool list_classes(struct interval_sums *sums, const struct analysis *anal
 	size_t most = HASH_COUNT(spinlocks->locks) + 1 +
 		      RESOURCE_ACCESSES * (HASH_COUNT(resources->resources) + RESOURCE_KINDS);
 	const struct resource_entry *resource;
-	const struct spinlock_lock *lock;
+	const struct spinlock_entry *lock;
 	char class[NAME_SIZE];
 	unsigned int kind;
 
@@ -112,12 +113,12 @@ static bool list_classes(struct interval_sums *sums, const struct analysis *anal
 	if (!sums->classes)
 		return false;
 	for (lock = spinlocks->locks; lock; lock = lock->hh.next) {
-		name_class(analysis->names, lock->address, class);
+		format_class_name(analysis->names, lock->address, class);
 		add_spinlock(sums, class, lock->address, &lock->sum);
 	}
 	add_spinlock(sums, OTHER_SERIES, 0, &spinlocks->others);
 	for (resource = resources->resources; resource; resource = resource->hh.next) {
-		name_class(analysis->names, resource->key.address, class);
+		format_class_name(analysis->names, resource->key.address, class);
 		add_resource(sums, class, resource, resource->key.kind);
 	}
 	for (kind = 0; kind < RESOURCE_KINDS; kind++)
@@ -131,8 +132,8 @@ static int compare_classes(const void *left, const void *right)
 
 	if (a->wait != b->wait)
 		return a->wait < b->wait ? 1 : -1;
-	if (a->acquisitions != b->acquisitions)
-		return a->acquisitions < b->acquisitions ? 1 : -1;
+	if (a->acquisition_count != b->acquisition_count)
+		return a->acquisition_count < b->acquisition_count ? 1 : -1;
 	return strcmp(a->class, b->class);
 }
 
@@ -147,8 +148,8 @@ static struct lock_series *series_of(struct lock_metrics *metrics, const struct 
 
 	if (series)
 		return series;
-	if (!strcmp(sum->class, OTHER_SERIES) || metrics->lock_count >= metrics->limit ||
-	    (is_idle && metrics->idle_count >= metrics->limit / 2))
+	if (!strcmp(sum->class, OTHER_SERIES) || metrics->lock_count >= metrics->series_limit ||
+	    (is_idle && metrics->idle_count >= metrics->series_limit / 2))
 		return lock_series_other(metrics, sum->kind);
 	series = lock_series_add(metrics, sum->kind, sum->class);
 	if (series) {
@@ -161,13 +162,13 @@ static struct lock_series *series_of(struct lock_metrics *metrics, const struct 
 static void add_sums(struct lock_series *series, const struct class_sums *sum,
 		     double cycle_seconds)
 {
-	series->acquisitions += sum->acquisitions;
+	series->acquisition_count += sum->acquisition_count;
 	if (sum->spinlock) {
-		series->contended_acquisitions += (double)sum->spinlock->contended_count;
+		series->contended_count += (double)sum->spinlock->contended_count;
 		time_buckets_add(&series->wait, &sum->spinlock->wait, cycle_seconds);
 		time_buckets_add(&series->hold, &sum->spinlock->hold, cycle_seconds);
 	} else {
-		series->contended_acquisitions += (double)sum->resource->waited_count;
+		series->contended_count += (double)sum->resource->waited_count;
 		time_buckets_add(&series->wait, &sum->resource->wait, cycle_seconds);
 		time_buckets_add(&series->hold, &sum->resource->hold, cycle_seconds);
 	}
@@ -177,8 +178,8 @@ static int compare_keys(const void *left, const void *right)
 {
 	const struct class_sums *a = left, *b = right;
 
-	if (a->is_sleeping != b->is_sleeping)
-		return a->is_sleeping - b->is_sleeping;
+	if (a->is_sleeping_lock != b->is_sleeping_lock)
+		return a->is_sleeping_lock - b->is_sleeping_lock;
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
@@ -189,27 +190,29 @@ static struct lock_series *series_of_row(struct lock_metrics *metrics,
 {
 	const struct class_sums key = {
 		.key = row->key.class->key.class,
-		.is_sleeping = row->key.class->key.is_sleeping,
+		.is_sleeping_lock = row->key.class->key.is_sleeping_lock,
 	};
-	const struct class_sums *sum = sums->class_count ?
-		bsearch(&key, sums->classes, sums->class_count, sizeof(*sum), compare_keys) : NULL;
+	const struct class_sums *sum = sums->counted_class ?
+		bsearch(&key, sums->classes, sums->counted_class, sizeof(*sum),
+			compare_keys) : NULL;
 
 	if (sum)
 		return sum->series;
-	return lock_series_other(metrics, key.is_sleeping ?
+	return lock_series_other(metrics, key.is_sleeping_lock ?
 				 resource_kinds[RESOURCE_KIND_LINUX_MUTEX].name : "spinlock");
 }
 
-static const char *holder_of(const struct charge_sums *charges, const struct charge_row *row)
+static const char *holder_of(const struct charge_sums *charge_sums, const struct charge_row *row)
 {
-	const struct charge_label *holder = row->key.second;
+	const struct charge_label *holder = row->key.second_label;
 
-	if (holder == charges->fixed_labels[CHARGE_LABEL_HANDED_OVER] ||
-	    holder == charges->fixed_labels[CHARGE_LABEL_OVERTAKEN])
+	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_HANDED_OVER] ||
+	    holder == charge_sums->fixed_labels[CHARGE_LABEL_OVERTAKEN])
 		return FREE_HOLDER;
-	if (holder == charges->fixed_labels[CHARGE_LABEL_UNKNOWN])
+	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_UNKNOWN])
 		return UNKNOWN_HOLDER;
-	if (holder == charges->fixed_labels[CHARGE_LABEL_OTHERS] || !strncmp(holder->text, "0x", 2))
+	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_OTHERS] ||
+	    !strncmp(holder->text, "0x", 2))
 		return OTHER_SERIES;
 	return holder->text;
 }
@@ -221,44 +224,45 @@ static int compare_rows(const void *left, const void *right)
 
 	if (a->ticks != b->ticks)
 		return a->ticks < b->ticks ? 1 : -1;
-	return strcmp(a->key.second->text, b->key.second->text);
+	return strcmp(a->key.second_label->text, b->key.second_label->text);
 }
 
 /* Test whether a holder is a function. Other holders do not count for the limit. */
-static bool is_function(const char *holder)
+static bool holder_is_function(const char *holder)
 {
 	return strcmp(holder, OTHER_SERIES) && strcmp(holder, FREE_HOLDER) &&
 	       strcmp(holder, UNKNOWN_HOLDER);
 }
 
 static void add_row(struct lock_metrics *metrics, const struct interval_sums *sums,
-		    const struct charge_sums *charges, const struct charge_row *row,
+		    const struct charge_sums *charge_sums, const struct charge_row *row,
 		    double seconds)
 {
-	const char *holder = holder_of(charges, row);
+	const char *holder = holder_of(charge_sums, row);
 	struct lock_series *lock = series_of_row(metrics, sums, row);
 	struct holder_series *series;
 
 	if (!lock)
 		return;
 	series = holder_series_find(metrics, lock, holder);
-	if (!series && is_function(holder) && metrics->holder_count >= metrics->limit) {
+	if (!series && holder_is_function(holder) &&
+	    metrics->holder_count >= metrics->series_limit) {
 		holder = OTHER_SERIES;
 		series = holder_series_find(metrics, lock, holder);
 	}
 	if (!series) {
 		series = holder_series_add(metrics, lock, holder);
-		metrics->holder_count += series && is_function(holder);
+		metrics->holder_count += series && holder_is_function(holder);
 	}
 	if (series)
 		series->seconds += seconds;
 }
 
-static void add_charges(struct lock_metrics *metrics, const struct interval_sums *sums,
-			const struct analysis *analysis, const struct etl_file *file)
+static void add_holder_series(struct lock_metrics *metrics, const struct interval_sums *sums,
+			      const struct analysis *analysis, const struct etl_file *file)
 {
-	const struct charge_sums *charges = &analysis->charges;
-	size_t count = HASH_COUNT(charges->rows), used = 0, i;
+	const struct charge_sums *charge_sums = &analysis->charge_sums;
+	size_t count = HASH_COUNT(charge_sums->rows), used = 0, i;
 	const struct charge_row **rows = calloc(count + 1, sizeof(*rows));
 	const struct charge_row *row;
 
@@ -266,12 +270,12 @@ static void add_charges(struct lock_metrics *metrics, const struct interval_sums
 		metrics->no_memory = true;
 		return;
 	}
-	for (row = charges->rows; row; row = row->hh.next)
+	for (row = charge_sums->rows; row; row = row->hh.next)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
 			rows[used++] = row;
 	qsort(rows, used, sizeof(*rows), compare_rows);
 	for (i = 0; i < used; i++)
-		add_row(metrics, sums, charges, rows[i],
+		add_row(metrics, sums, charge_sums, rows[i],
 			(double)rows[i]->ticks / (double)file->perf_freq);
 	free(rows);
 }
@@ -293,16 +297,16 @@ void lock_metrics_add(struct lock_metrics *metrics, const struct analysis *analy
 		metrics->no_memory = true;
 		return;
 	}
-	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_classes);
-	for (i = 0; i < sums.class_count; i++) {
+	qsort(sums.classes, sums.counted_class, sizeof(*sums.classes), compare_classes);
+	for (i = 0; i < sums.counted_class; i++) {
 		struct class_sums *sum = &sums.classes[i];
 
 		sum->series = series_of(metrics, sum);
 		if (sum->series)
 			add_sums(sum->series, sum, cycle_seconds);
 	}
-	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_keys);
-	add_charges(metrics, &sums, analysis, file);
+	qsort(sums.classes, sums.counted_class, sizeof(*sums.classes), compare_keys);
+	add_holder_series(metrics, &sums, analysis, file);
 	free(sums.classes);
 }
 
@@ -315,11 +319,11 @@ void lock_metrics_free(struct lock_metrics *metrics)
 	struct holder_series *holder;
 	struct lock_series *lock;
 
-	while ((holder = hash_take(metrics->holders))) {
+	while ((holder = hash_take_first(metrics->holders))) {
 		free(holder->key);
 		free(holder);
 	}
-	while ((lock = hash_take(metrics->locks))) {
+	while ((lock = hash_take_first(metrics->locks))) {
 		free(lock->key);
 		free(lock);
 	}

@@ -46,7 +46,7 @@ static void put_count(const struct lock_metrics *metrics, struct exposition *exp
 
 	exposition_begin(exposition, metric);
 	for (series = metrics->locks; series; series = series->hh.next) {
-		const struct label labels[] = {
+		const struct metric_label labels[] = {
 			{ "kind", series->kind }, { "class", series->class }, { 0 }
 		};
 
@@ -62,7 +62,7 @@ static void put_times(const struct lock_metrics *metrics, struct exposition *exp
 
 	exposition_begin(exposition, metric);
 	for (series = metrics->locks; series; series = series->hh.next) {
-		const struct label labels[] = {
+		const struct metric_label labels[] = {
 			{ "kind", series->kind }, { "class", series->class }, { 0 }
 		};
 
@@ -72,12 +72,12 @@ static void put_times(const struct lock_metrics *metrics, struct exposition *exp
 
 static double acquisitions_of(const struct lock_series *series)
 {
-	return series->acquisitions;
+	return series->acquisition_count;
 }
 
 static double contended_of(const struct lock_series *series)
 {
-	return series->contended_acquisitions;
+	return series->contended_count;
 }
 
 static const struct time_buckets *wait_of(const struct lock_series *series)
@@ -105,7 +105,7 @@ void lock_metrics_put(const struct lock_metrics *metrics, struct exposition *exp
 	put_times(metrics, exposition, &hold_metric, hold_of);
 	exposition_begin(exposition, &charged_metric);
 	for (series = metrics->holders; series; series = series->hh.next) {
-		const struct label labels[] = {
+		const struct metric_label labels[] = {
 			{ "kind", series->lock->kind }, { "class", series->lock->class },
 			{ "holder", series->holder }, { 0 }
 		};

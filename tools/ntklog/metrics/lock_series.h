@@ -3,10 +3,10 @@
 #define _NTKLOG_LOCK_SERIES_H
 
 /*
- * Series of locks, which sum up all intervals, and only grow. At most @limit classes have series of
- * their own, and so do at most @limit pairs of a class and a function. A series stays once it is
- * there; everything else is in the series "other" of the kind or of the class. Each class may also
- * have the holders "free" and "unknown".
+ * Series of locks, which sum up all intervals, and only grow. At most @series_limit classes have
+ * series of their own, and so do at most @series_limit pairs of a class and a function. A series
+ * stays once it is there; everything else is in the series "other" of the kind or of the class.
+ * Each class may also have the holders "free" and "unknown".
  */
 
 #include <stdbool.h>
@@ -26,8 +26,8 @@ struct lock_series {
 	char *key;
 	const char *kind;
 	const char *class;
-	double acquisitions;
-	double contended_acquisitions;
+	double acquisition_count;
+	double contended_count;
 	struct time_buckets wait;
 	struct time_buckets hold;
 	UT_hash_handle hh;
@@ -46,14 +46,15 @@ struct holder_series {
 };
 
 /*
- * The series; all zero but for @limit: none.
- * @limit: most classes, and most pairs of a class and a function, that have series of their own
+ * The series; all zero but for @series_limit: none.
+ * @series_limit: most classes, and most pairs of a class and a function, that have series of their
+ *	own
  * @lock_count: number of @locks that are not of others
  * @idle_count: number of these that had not waited when they got their series
  * @holder_count: number of @holders that are functions
  */
 struct lock_metrics {
-	size_t limit;
+	size_t series_limit;
 	struct lock_series *locks;
 	size_t lock_count;
 	size_t idle_count;

@@ -15,7 +15,7 @@
 /* An event, and the note of the lock's class. */
 #define EVENT_CYCLES		500
 
-static double spin_cycles(uint32_t linux_mode)
+static double cycles_per_spin_lock(uint32_t linux_mode)
 {
 	switch (linux_mode) {
 	case NTKLOG_LINUX_MODE_FULL:
@@ -46,7 +46,7 @@ void overhead_add(struct overhead *overhead, const struct overhead_counts *befor
 	double events = (double)(counts->events - before->events);
 
 	overhead->hook_seconds +=
-		(spins * spin_cycles(linux_mode) + sleeps * SLEEP_ACQUISITION_CYCLES +
+		(spins * cycles_per_spin_lock(linux_mode) + sleeps * SLEEP_ACQUISITION_CYCLES +
 		 contentions * CONTENTION_CYCLES) *
 		cycle_seconds;
 	overhead->event_seconds += events * EVENT_CYCLES * cycle_seconds;

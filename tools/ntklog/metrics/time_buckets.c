@@ -43,13 +43,13 @@ void time_buckets_add(struct time_buckets *buckets, const struct histogram *time
  * @labels: labels of the distribution, with a NULL name after the last one
  */
 void time_buckets_write(const struct time_buckets *buckets, const struct exposition *exposition,
-			const struct label *labels)
+			const struct metric_label *labels)
 {
 	double bound = FIRST_BOUND_S;
 	uint64_t count = 0;
 	unsigned int i;
 	char text[32];
-	const struct label limit[] = { { "le", text }, { 0 } };
+	const struct metric_label limit[] = { { "le", text }, { 0 } };
 
 	for (i = 0; i < TIME_BUCKETS; i++) {
 		snprintf(text, sizeof(text), "%.7g", bound);

@@ -26,6 +26,6 @@ struct time_buckets {
 void time_buckets_add(struct time_buckets *buckets, const struct histogram *times,
 		      double cycle_seconds);
 void time_buckets_write(const struct time_buckets *buckets, const struct exposition *exposition,
-			const struct label *labels);
+			const struct metric_label *labels);
 
 #endif /* _NTKLOG_TIME_BUCKETS_H */

@@ -30,10 +30,10 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 	size_t length = strlen(text);
 	struct class_name *class, **more;
 
-	HASH_FIND(hh, names->table, text, length, class);
+	HASH_FIND(hh, names->class_table, text, length, class);
 	if (class)
 		return class;
-	more = grow_by_one(names->classes, names->class_count, sizeof(*more));
+	more = grow_by_one(names->classes, names->counted_class, sizeof(*more));
 	if (!more)
 		return NULL;
 	names->classes = more;
@@ -41,13 +41,13 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 	if (!class)
 		return NULL;
 	memcpy(class->text, text, length);
-	class->number = names->class_count;
-	HASH_ADD_KEYPTR(hh, names->table, class->text, length, class);
+	class->number = names->counted_class;
+	HASH_ADD_KEYPTR(hh, names->class_table, class->text, length, class);
 	if (!class->hh.tbl) {
 		free(class);
 		return NULL;
 	}
-	names->classes[names->class_count++] = class;
+	names->classes[names->counted_class++] = class;
 	return class;
 }
 
@@ -99,14 +99,14 @@ void lock_names_sort(struct lock_names *names)
 }
 
 /**
- * lock_names_key() - find the key by which statistics of a lock are collected
+ * lock_names_find_key() - find the key by which statistics of a lock are collected
  * @names: classes of locks
  * @address: address of the lock
  * @clock: session clock of the event
  *
  * Return: the key of the lock's class at that time, or @address if the class is not known.
  */
-uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64_t clock)
+uint64_t lock_names_find_key(const struct lock_names *names, uint64_t address, uint64_t clock)
 {
 	size_t low = 0, high = names->lock_count;
 
@@ -129,17 +129,17 @@ uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64
 }
 
 /**
- * lock_names_class() - get the name of a class
+ * lock_names_find_class() - get the name of a class
  * @names: classes of locks
- * @key: key from lock_names_key()
+ * @key: key from lock_names_find_key()
  *
  * Return: the name, or NULL if @key is an address.
  */
-const char *lock_names_class(const struct lock_names *names, uint64_t key)
+const char *lock_names_find_class(const struct lock_names *names, uint64_t key)
 {
 	uint64_t number = key - NAMES_CLASS_KEY;
 
-	return number < names->class_count ? names->classes[number]->text : NULL;
+	return number < names->counted_class ? names->classes[number]->text : NULL;
 }
 
 /**
@@ -150,8 +150,8 @@ void lock_names_free(struct lock_names *names)
 {
 	size_t i;
 
-	HASH_CLEAR(hh, names->table);
-	for (i = 0; i < names->class_count; i++)
+	HASH_CLEAR(hh, names->class_table);
+	for (i = 0; i < names->counted_class; i++)
 		free(names->classes[i]);
 	free(names->classes);
 	free(names->locks);

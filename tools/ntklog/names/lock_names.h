@@ -22,14 +22,14 @@ struct lock_names {
 	struct lock_name *locks;
 	size_t lock_count;
 	struct class_name **classes;
-	size_t class_count;
-	struct class_name *table;
+	size_t counted_class;
+	struct class_name *class_table;
 };
 
 int lock_names_add(struct lock_names *names, uint64_t address, uint64_t clock, const char *class);
 void lock_names_sort(struct lock_names *names);
-uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64_t clock);
-const char *lock_names_class(const struct lock_names *names, uint64_t key);
+uint64_t lock_names_find_key(const struct lock_names *names, uint64_t address, uint64_t clock);
+const char *lock_names_find_class(const struct lock_names *names, uint64_t key);
 void lock_names_free(struct lock_names *names);
 
 #endif /* _NTKLOG_LOCK_NAMES_H */

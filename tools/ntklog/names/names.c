@@ -21,28 +21,28 @@
 #define SYMBOL_REACH		0x1000000
 
 /**
- * names_lock_key() - find the key by which statistics of a lock are collected
+ * names_find_lock_key() - find the key by which statistics of a lock are collected
  * @names: names, or NULL
  * @address: address of the lock
  * @clock: session clock of the event
  *
  * Return: the key of the lock's class at that time, or @address if the class is not known.
  */
-uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock)
+uint64_t names_find_lock_key(const struct names *names, uint64_t address, uint64_t clock)
 {
-	return names ? lock_names_key(&names->locks, address, clock) : address;
+	return names ? lock_names_find_key(&names->locks, address, clock) : address;
 }
 
 /**
  * names_key_is_class() - test whether a key is that of a class
  * @names: names, or NULL
- * @key: key from names_lock_key()
+ * @key: key from names_find_lock_key()
  *
  * Return: true for a class, false for an address.
  */
 bool names_key_is_class(const struct names *names, uint64_t key)
 {
-	return names && lock_names_class(&names->locks, key);
+	return names && lock_names_find_class(&names->locks, key);
 }
 
 /**
@@ -90,7 +90,8 @@ bool names_have_class(const struct names *names, const char *name)
 	const char *class;
 	uint64_t i;
 
-	for (i = 0; names && (class = lock_names_class(&names->locks, NAMES_CLASS_KEY + i)); i++)
+	for (i = 0; names && (class = lock_names_find_class(&names->locks, NAMES_CLASS_KEY +
+							    i)); i++)
 		if (!strcasecmp(class, name))
 			return true;
 	return false;
@@ -177,7 +178,7 @@ bool names_is_lock_class_key(const char *name)
  * has freed the symbol.
  */
 static const struct symbol *find_symbol(const struct names *names, uint64_t address,
-					enum names_use use)
+					enum symbol_kind symbol_kind)
 {
 	size_t low = 0, high = names->symbol_count;
 	const struct symbol *found, *after;
@@ -198,7 +199,7 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 		found--;
 	while (names_is_lock_class_key(found->name) && found + 1 < names->symbols + low)
 		found++;
-	if (use == NAMES_OF_CODE) {
+	if (symbol_kind == NAMES_OF_CODE) {
 		while (!is_code_symbol(found) && found + 1 < names->symbols + low)
 			found++;
 		if (!is_code_symbol(found))
@@ -217,16 +218,16 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
  * names_find_symbol() - find the symbol at or before an address
  * @names: names, or NULL
  * @address: address of a lock, key of a class of locks, or address of an instruction
- * @use: NAMES_OF_CODE for an instruction, else NAMES_OF_ANY
+ * @symbol_kind: NAMES_OF_CODE for an instruction, else NAMES_OF_ANY
  * @offset: set to the distance of @address from the symbol, bytes; 0 for a class
  * @module: set to the symbol's module as "[MODULE]", or to NULL for the kernel itself
  *
  * Return: the name of the symbol or the class, or NULL if there is none.
  */
-const char *names_find_symbol(const struct names *names, uint64_t address, enum names_use use,
-			      uint64_t *offset, const char **module)
+const char *names_find_symbol(const struct names *names, uint64_t address,
+			      enum symbol_kind symbol_kind, uint64_t *offset, const char **module)
 {
-	const char *class = names ? lock_names_class(&names->locks, address) : NULL;
+	const char *class = names ? lock_names_find_class(&names->locks, address) : NULL;
 	const struct symbol *symbol;
 
 	if (class) {
@@ -234,7 +235,7 @@ const char *names_find_symbol(const struct names *names, uint64_t address, enum 
 		*module = NULL;
 		return class;
 	}
-	symbol = names ? find_symbol(names, address, use) : NULL;
+	symbol = names ? find_symbol(names, address, symbol_kind) : NULL;
 	if (!symbol)
 		return NULL;
 	*offset = address - symbol->address;
@@ -406,16 +407,16 @@ bool names_have_cgroup(const struct names *names, const char *path)
  * names_format_symbol() - print the symbol at or before an address
  * @names: names, or NULL
  * @address: address of a lock, key of a class of locks, or address of an instruction
- * @use: NAMES_OF_CODE for an instruction, else NAMES_OF_ANY
+ * @symbol_kind: NAMES_OF_CODE for an instruction, else NAMES_OF_ANY
  * @text: set to "NAME+0xOFFSET [MODULE]", or to the name of the class
  * @size: bytes of @text
  *
  * Return: true if there is a symbol; false, with an empty @text, if there is none.
  */
-bool names_format_symbol(const struct names *names, uint64_t address, enum names_use use,
+bool names_format_symbol(const struct names *names, uint64_t address, enum symbol_kind symbol_kind,
 			 char *text, size_t size)
 {
-	const char *class = names ? lock_names_class(&names->locks, address) : NULL;
+	const char *class = names ? lock_names_find_class(&names->locks, address) : NULL;
 	const struct symbol *symbol;
 	int used;
 
@@ -425,7 +426,7 @@ bool names_format_symbol(const struct names *names, uint64_t address, enum names
 			text_clean(text);
 		return true;
 	}
-	symbol = names ? find_symbol(names, address, use) : NULL;
+	symbol = names ? find_symbol(names, address, symbol_kind) : NULL;
 	if (!symbol)
 		return false;
 	used = snprintf(text, size, "%s", symbol->name);
@@ -469,7 +470,7 @@ void names_format_address(const struct names *names, uint64_t address, char *tex
 		return;
 	used = snprintf(text, size, "0x%" PRIx64, address);
 	/* A lock whose class has changed gets its last class. */
-	key = names_lock_key(names, address, UINT64_MAX);
+	key = names_find_lock_key(names, address, UINT64_MAX);
 	if (key == address || (size_t)used + 2 > size)
 		return;
 	text[used] = ' ';

@@ -29,11 +29,11 @@
 struct names;
 
 /**
- * enum names_use - the symbols that may name an address
+ * enum symbol_kind - the symbols that may name an address
  * @NAMES_OF_ANY: functions and variables: the address of a lock, which may be in a structure
  * @NAMES_OF_CODE: functions alone: the address of an instruction
  */
-enum names_use {
+enum symbol_kind {
 	NAMES_OF_ANY,
 	NAMES_OF_CODE,
 };
@@ -48,8 +48,8 @@ struct names_symbol {
 
 int names_load(struct names **names, const char *path, const char *trace_path);
 bool names_is_lock_class_key(const char *name);
-const char *names_find_symbol(const struct names *names, uint64_t address, enum names_use use,
-			      uint64_t *offset, const char **module);
+const char *names_find_symbol(const struct names *names, uint64_t address,
+			      enum symbol_kind symbol_kind, uint64_t *offset, const char **module);
 size_t names_symbol_index(const struct names *names, uint64_t address);
 size_t names_next_symbol_index(const struct names *names, size_t index);
 bool names_symbol_at(const struct names *names, size_t index, struct names_symbol *symbol);
@@ -57,13 +57,13 @@ bool names_have_symbol(const struct names *names, const char *name);
 bool names_have_thread(const struct names *names, const char *name);
 bool names_have_process(const struct names *names, const char *name);
 bool names_have_cgroup(const struct names *names, const char *path);
-bool names_format_symbol(const struct names *names, uint64_t address, enum names_use use,
+bool names_format_symbol(const struct names *names, uint64_t address, enum symbol_kind symbol_kind,
 			 char *text, size_t size);
 void names_format_function(const struct names *names, uint64_t address, char *text, size_t size);
 void names_format_code_address(const struct names *names, uint64_t address, char *text,
 			       size_t size);
 void names_format_address(const struct names *names, uint64_t address, char *text, size_t size);
-uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock);
+uint64_t names_find_lock_key(const struct names *names, uint64_t address, uint64_t clock);
 bool names_key_is_class(const struct names *names, uint64_t key);
 bool names_have_addresses(const struct names *names);
 bool names_have_classes(const struct names *names);

@@ -27,7 +27,7 @@ struct cached_name {
 	size_t length;
 };
 
-enum cached_kind {
+enum cached_name_kind {
 	CACHED_LOCKS,
 	CACHED_CODE,
 	CACHED_THREADS,
@@ -40,7 +40,7 @@ enum cached_kind {
 struct names_cache {
 	const struct names *names;
 	size_t (*format)(char *dest, const char *name);
-	enum cached_kind kind;
+	enum cached_name_kind kind;
 	struct cached_name entries[1 << NAMES_CACHE_BITS];
 	struct cached_name fallback;
 	char fallback_text[NAMES_CACHE_TEXT + NAMES_CACHE_PADDING];
@@ -80,7 +80,7 @@ static inline const struct cached_name *names_cache_find(struct names_cache *cac
 static inline const struct cached_name *names_cache_find_at(struct names_cache *cache,
 							    uint64_t address, uint64_t clock)
 {
-	return names_cache_find(cache, names_lock_key(cache->names, address, clock));
+	return names_cache_find(cache, names_find_lock_key(cache->names, address, clock));
 }
 
 #endif /* _NTKLOG_NAMES_CACHE_H */

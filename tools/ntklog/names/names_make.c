@@ -260,8 +260,8 @@ static bool is_same_text(const char *a, const char *b)
  * is that of the present symbol before the old one. If it is of a module that was there before, it
  * reaches the old symbol only because a symbol has its name up to the end of a page.
  */
-static bool is_replaced(const struct symbol *symbol, const struct names *old,
-			const struct names *names, size_t index)
+static bool symbol_is_replaced(const struct symbol *symbol, const struct names *old,
+			       const struct names *names, size_t index)
 {
 	const struct symbol *present = &names->symbols[index], *before;
 	size_t old_index = names_symbol_index(old, present->address);
@@ -292,7 +292,7 @@ void names_keep_modules(struct names *names, const struct names *old)
 		struct symbol *more;
 
 		if (!symbol->module ||
-		    (present != SIZE_MAX && is_replaced(symbol, old, names, present)))
+		    (present != SIZE_MAX && symbol_is_replaced(symbol, old, names, present)))
 			continue;
 		more = grow_by_one(names->symbols, count, sizeof(*more));
 		if (!more)

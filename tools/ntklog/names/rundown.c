@@ -35,14 +35,14 @@ static const unsigned char image_id_provider[] = {
 #define IMAGES_MAX	0x10000
 
 /* @name: name of its program; NULL if there was no memory */
-struct process {
+struct rundown_process {
 	uint32_t id;
 	char *name;
 	UT_hash_handle hh;
 };
 
 /* @name: name that the thread has set, or NULL */
-struct thread {
+struct rundown_thread {
 	uint32_t id;
 	uint32_t process_id;
 	char *name;
@@ -51,8 +51,8 @@ struct thread {
 
 struct rundown {
 	struct names **names;
-	struct process *processes;
-	struct thread *threads;
+	struct rundown_process *processes;
+	struct rundown_thread *threads;
 	unsigned int image_count;
 	bool no_memory;
 };
@@ -96,7 +96,7 @@ static uint64_t read_pointer(struct unread_data *unread)
 }
 
 /* Skip a TOKEN_USER and the SID that it points to; without a user there are four zero bytes. */
-static void skip_user(struct unread_data *unread)
+static void skip_user_sid(struct unread_data *unread)
 {
 	struct unread_data sid = *unread;
 
@@ -122,7 +122,7 @@ static char *base_name(char *path)
 static void add_process(struct rundown *rundown, const struct etl_event *event)
 {
 	struct unread_data unread = { event->data, event->data_size, event->pointer_size, false };
-	struct process *process;
+	struct rundown_process *process;
 	char path[NAME_SIZE] = "", *name;
 	uint32_t id;
 	size_t i;
@@ -140,7 +140,7 @@ static void add_process(struct rundown *rundown, const struct etl_event *event)
 		if (event->version >= 4)
 			skip_bytes(&unread, 4);
 	}
-	skip_user(&unread);
+	skip_user_sid(&unread);
 	if (unread.was_exceeded || !memchr(unread.position, 0, unread.size))
 		return;
 	for (i = 0; unread.position[i] && i < sizeof(path) - 1; i++)
@@ -159,9 +159,9 @@ static void add_process(struct rundown *rundown, const struct etl_event *event)
 	rundown->no_memory |= !process->name;
 }
 
-static struct thread *find_thread(struct rundown *rundown, uint32_t id)
+static struct rundown_thread *find_thread(struct rundown *rundown, uint32_t id)
 {
-	struct thread *thread;
+	struct rundown_thread *thread;
 
 	hash_find_or_add(rundown->threads, id, &id, THREADS_MAX, thread);
 	rundown->no_memory |= !thread && HASH_COUNT(rundown->threads) < THREADS_MAX;
@@ -176,7 +176,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	/* Windows 2000 logs the id of the thread before that of the process. */
 	bool is_first = !event->version && event->hook_id != HOOK_THREAD_SET_NAME;
 	char name[NAME_SIZE] = "";
-	struct thread *thread;
+	struct rundown_thread *thread;
 
 	if (unread.was_exceeded)
 		return;
@@ -279,8 +279,8 @@ static void add_event(struct rundown *rundown, const struct etl_event *event)
  */
 static void name_threads(struct rundown *rundown)
 {
-	const struct process *process;
-	const struct thread *thread;
+	const struct rundown_process *process;
+	const struct rundown_thread *thread;
 	const char *program;
 	char name[NAME_SIZE];
 
@@ -304,14 +304,14 @@ static void name_threads(struct rundown *rundown)
 
 static void free_rundown(struct rundown *rundown)
 {
-	struct process *process;
-	struct thread *thread;
+	struct rundown_process *process;
+	struct rundown_thread *thread;
 
-	while ((process = hash_take(rundown->processes))) {
+	while ((process = hash_take_first(rundown->processes))) {
 		free(process->name);
 		free(process);
 	}
-	while ((thread = hash_take(rundown->threads))) {
+	while ((thread = hash_take_first(rundown->threads))) {
 		free(thread->name);
 		free(thread);
 	}
@@ -327,7 +327,7 @@ static void free_rundown(struct rundown *rundown)
 int rundown_read(struct names **names, const struct etl_file *file)
 {
 	struct rundown rundown = { .names = names };
-	const struct etl_reader *reader = etl_const_reader(file);
+	const struct etl_reader *reader = etl_const_reader_of(file);
 	struct etl_reader copy = *reader;
 	const struct etl_event *event;
 
@@ -337,7 +337,7 @@ int rundown_read(struct names **names, const struct etl_file *file)
 	copy.cursor.buffer = NULL;
 	copy.cursor.next_offset = 0;
 	copy.cursor.end_offset = 0;
-	copy.next_place_index = 0;
+	copy.next_index = 0;
 	while ((event = etl_next_event(&copy.file)))
 		if (event->offset >= file->buffer_size)
 			add_event(&rundown, event);

@@ -44,17 +44,17 @@
 
 static int compare_classes(const void *a, const void *b)
 {
-	const struct charge_class *left = *(const struct charge_class *const *)a;
-	const struct charge_class *right = *(const struct charge_class *const *)b;
+	const struct charged_class *left = *(const struct charged_class *const *)a;
+	const struct charged_class *right = *(const struct charged_class *const *)b;
 
 	if (left->sum.wait_ticks != right->sum.wait_ticks)
 		return left->sum.wait_ticks > right->sum.wait_ticks ? -1 : 1;
 	return left->key.class < right->key.class ? -1 : left->key.class > right->key.class;
 }
 
-static size_t sort_classes(const struct charge_sums *sums, const struct charge_class ***sorted)
+static size_t sort_classes(const struct charge_sums *sums, const struct charged_class ***sorted)
 {
-	const struct charge_class *class;
+	const struct charged_class *class;
 	size_t count = 0;
 
 	*sorted = calloc(HASH_COUNT(sums->classes) + 1, sizeof(**sorted));
@@ -66,7 +66,7 @@ static size_t sort_classes(const struct charge_sums *sums, const struct charge_c
 }
 
 /* Unused entries of @largest become NULL. */
-static void find_largest_rows(const struct charge_sums *sums, const struct charge_class *class,
+static void find_largest_rows(const struct charge_sums *sums, const struct charged_class *class,
 			      enum charge_row_kind kind, const struct charge_row **largest,
 			      size_t count)
 {
@@ -86,10 +86,10 @@ static void find_largest_rows(const struct charge_sums *sums, const struct charg
 	}
 }
 
-static void append_names(const struct answer *answer, const struct charge_class *class,
+static void append_names(const struct answer *answer, const struct charged_class *class,
 			 enum charge_row_kind kind, char *text, size_t size, size_t suffix_length)
 {
-	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct charge_sums *sums = &answer->report->analysis->charge_sums;
 	const struct charge_row *rows[NAMES_MAX];
 	uint64_t all = class->sum.wait_ticks;
 	size_t i;
@@ -99,7 +99,7 @@ static void append_names(const struct answer *answer, const struct charge_class 
 		char name[NAME_SIZE];
 
 		snprintf(name, sizeof(name), "%s%s %.0f%%", i ? ", " : "",
-			 rows[i]->key.first->text,
+			 rows[i]->key.first_label->text,
 			 100 * answer_share(rows[i]->ticks, all));
 		if (i && (answer_share(rows[i]->ticks, all) < SHARE_MIN ||
 			  strlen(text) + strlen(name) + suffix_length > ANSWER_COLUMNS))
@@ -108,16 +108,16 @@ static void append_names(const struct answer *answer, const struct charge_class 
 	}
 }
 
-static uint64_t held_ticks(const struct charge_sum *sum)
+static uint64_t sum_held_ticks(const struct charge_sum *sum)
 {
 	return sum->part_ticks[CHARGE_HOLDER_RAN] + sum->part_ticks[CHARGE_HOLDER_PREEMPTED] +
 	       sum->part_ticks[CHARGE_HOLDER_BLOCKED];
 }
 
-static void add_reasons(struct answer *answer, const struct charge_class *class)
+static void add_reasons(struct answer *answer, const struct charged_class *class)
 {
 	static const struct {
-		enum charge_part part;
+		enum charge_part_kind part_kind;
 		enum charge_row_kind row_kind;
 		const char *text;
 	} reasons[] = {
@@ -125,37 +125,38 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		{ CHARGE_HOLDER_BLOCKED, CHARGE_ROW_BLOCKED, "blocked" },
 		{ CHARGE_HOLDER_RAN, CHARGE_ROW_KINDS, "ran" },
 	};
-	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct charge_sums *sums = &answer->report->analysis->charge_sums;
 	const char *chain = NULL, *held_by;
 	char text[512] = "";
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		uint64_t ticks = class->sum.part_ticks[reasons[i].part] -
-				 (reasons[i].part == CHARGE_HOLDER_RAN ?
+		uint64_t ticks = class->sum.part_ticks[reasons[i].part_kind] -
+				 (reasons[i].part_kind == CHARGE_HOLDER_RAN ?
 				  class->sum.unknown_state_ticks : 0);
 		const struct charge_row *place = NULL;
 
-		if (answer_share(ticks, held_ticks(&class->sum)) < SHARE_MIN)
+		if (answer_share(ticks, sum_held_ticks(&class->sum)) < SHARE_MIN)
 			continue;
 		if (reasons[i].row_kind != CHARGE_ROW_KINDS)
 			find_largest_rows(sums, class, reasons[i].row_kind, &place, 1);
 		answer_append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
-			      100 * answer_share(ticks, held_ticks(&class->sum)));
+			      100 * answer_share(ticks, sum_held_ticks(&class->sum)));
 		if (!place)
 			continue;
 		/* The chain of locks has a line of its own. */
-		held_by = strstr(place->key.first->text, CHARGE_HELD_BY);
+		held_by = strstr(place->key.first_label->text, CHARGE_HELD_BY);
 		if (held_by)
-			chain = place->key.first->text;
+			chain = place->key.first_label->text;
 		answer_append(text, sizeof(text), " (%.*s)",
-			      held_by ? (int)(held_by - chain) : NAME_SIZE, place->key.first->text);
+			      held_by ? (int)(held_by - chain) : NAME_SIZE,
+			      place->key.first_label->text);
 	}
 	if (*text &&
-	    answer_share(class->sum.unknown_state_ticks, held_ticks(&class->sum)) >= SHARE_MIN)
+	    answer_share(class->sum.unknown_state_ticks, sum_held_ticks(&class->sum)) >= SHARE_MIN)
 		answer_append(text, sizeof(text), ", not recorded %.0f%%",
 			      100 * answer_share(class->sum.unknown_state_ticks,
-						 held_ticks(&class->sum)));
+						 sum_held_ticks(&class->sum)));
 	if (*text)
 		answer_add_line(answer, "   Holders %s", text);
 	if (chain)
@@ -165,7 +166,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 /* Add a line about the interrupts of the holders of spin locks, which are always running. */
 static void add_interrupts(struct answer *answer, const struct charge_sum *sum)
 {
-	double share = answer_share(sum->interrupted_ticks, held_ticks(sum));
+	double share = answer_share(sum->interrupted_ticks, sum_held_ticks(sum));
 
 	if (share >= SHARE_MIN)
 		answer_add_line(answer, "   Holders ran, %.0f%% of this in holds with interrupts",
@@ -183,12 +184,13 @@ static const char *format_wait_begin(const struct report *report, uint64_t time,
 	return text;
 }
 
-static void add_lock(struct answer *answer, const struct charge_class *class, size_t number)
+static void add_lock(struct answer *answer, const struct charged_class *class, size_t number)
 {
 	const struct report *report = answer->report;
-	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charge_sum *sum = &class->sum;
-	uint64_t free_ticks = sum->wait_ticks - held_ticks(sum) - sum->part_ticks[CHARGE_UNKNOWN];
+	uint64_t free_ticks =
+		sum->wait_ticks - sum_held_ticks(sum) - sum->part_ticks[CHARGE_UNKNOWN];
 	const char *estimate = sum->is_estimate ? "~" : "";
 	char name[NAME_SIZE], time[32], begin[32], text[512], suffix[64] = "";
 
@@ -209,23 +211,23 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 		answer_append(suffix, sizeof(suffix), "; unknown %.0f%%",
 			      100 * answer_share(sum->part_ticks[CHARGE_UNKNOWN], sum->wait_ticks));
 	snprintf(text, sizeof(text), "   Held %.0f%%",
-		 100 * answer_share(held_ticks(sum), sum->wait_ticks));
-	if (held_ticks(sum)) {
+		 100 * answer_share(sum_held_ticks(sum), sum->wait_ticks));
+	if (sum_held_ticks(sum)) {
 		answer_append(text, sizeof(text), ": ");
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(suffix));
 	}
 	answer_add_line(answer, "%s%s", text, suffix);
-	if (!class->key.is_sleeping)
+	if (!class->key.is_sleeping_lock)
 		add_interrupts(answer, sum);
-	else if (sums->has_off_cpu)
+	else if (sums->has_off_cpu_times)
 		add_reasons(answer, class);
 }
 
 static int compare_parts(const void *a, const void *b, void *sum)
 {
 	const uint64_t *parts = ((const struct charge_sum *)sum)->part_ticks;
-	const enum charge_part left = *(const enum charge_part *)a;
-	const enum charge_part right = *(const enum charge_part *)b;
+	const enum charge_part_kind left = *(const enum charge_part_kind *)a;
+	const enum charge_part_kind right = *(const enum charge_part_kind *)b;
 
 	if (parts[left] != parts[right])
 		return parts[left] > parts[right] ? -1 : 1;
@@ -243,9 +245,9 @@ static size_t count_parts(const struct charge_sum *total, double least)
 
 static void add_parts(struct answer *answer, size_t count)
 {
-	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct charge_sums *sums = &answer->report->analysis->charge_sums;
 	struct charge_sum total = sums->total;
-	enum charge_part order[CHARGE_PARTS];
+	enum charge_part_kind order[CHARGE_PARTS];
 	size_t i;
 
 	for (i = 0; i < CHARGE_PARTS; i++)
@@ -277,19 +279,19 @@ static void add_parts(struct answer *answer, size_t count)
 static void add_verdicts(struct answer *answer)
 {
 	const struct analysis *analysis = answer->report->analysis;
-	const struct charge_sums *sums = &analysis->charges;
+	const struct charge_sums *sums = &analysis->charge_sums;
 	const struct charge_sum *total = &sums->total;
 	uint64_t cpu_shortage = total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
 				total->part_ticks[CHARGE_FREE_READY];
 	double stopped = answer_share(total->stopped_ticks,
-				      total->wait_ticks - sums->sleeping_total.wait_ticks);
+				      total->wait_ticks - sums->sleeping_lock_total.wait_ticks);
 
 	if (answer_share(cpu_shortage, total->wait_ticks) > SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
 				100 * answer_share(cpu_shortage, total->wait_ticks));
 	if (stopped > STOPPED_MIN)
 		answer_add_line(answer, "=> %.0f%% of spinning: locks free for over 1ms%s",
-				100 * stopped, rates_steal_ns(&analysis->history) ?
+				100 * stopped, rates_steal_ns(&analysis->rates_history) ?
 				": the host stopped virtual CPUs." :
 				", as when a host stops virtual CPUs.");
 }
@@ -298,7 +300,7 @@ static void add_steal_time(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	const struct selection *selection = report->analysis->selection;
-	double steal_ns = (double)rates_steal_ns(&report->analysis->history);
+	double steal_ns = (double)rates_steal_ns(&report->analysis->rates_history);
 	double share = steal_ns / (report->seconds * 1e9 * report->file->processors);
 	const union cell cell = { .number = steal_ns };
 	char time[32];
@@ -306,7 +308,7 @@ static void add_steal_time(struct answer *answer)
 	/* The file tells the steal time of the whole recording only. */
 	if (!(share >= STEAL_MIN) || (selection && (selection->has_begin || selection->has_end)))
 		return;
-	cell_format(CELL_TIME, &cell, time, sizeof(time));
+	cell_format_text(CELL_TIME, &cell, time, sizeof(time));
 	answer_add_line(answer, "=> Host stopped virtual CPUs for %s, %.0f%% of their time.", time,
 			100 * share);
 }
@@ -314,7 +316,7 @@ static void add_steal_time(struct answer *answer)
 static void add_total(struct answer *answer)
 {
 	const struct report *report = answer->report;
-	const struct charge_sum *total = &report->analysis->charges.total;
+	const struct charge_sum *total = &report->analysis->charge_sums.total;
 	char time[32];
 
 	answer_add_line(answer,
@@ -328,7 +330,7 @@ static void add_total(struct answer *answer)
 static void add_longest_chain(struct answer *answer)
 {
 	const struct report *report = answer->report;
-	const struct longest_waits *longest = report->analysis->charges.longest_waits;
+	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	const struct longest_chain *chain = &longest->chain;
 	char phrases[2 * CHAIN_LINKS + 1][ANSWER_PHRASE_SIZE];
 	char lock[NAME_SIZE], task[NAME_SIZE], begin[64], time[32];
@@ -337,7 +339,7 @@ static void add_longest_chain(struct answer *answer)
 	if (!chain->link_count || report->analysis->open_holds.graph.cycle_count)
 		return;
 	for (i = 0; i < chain->link_count && i < CHAIN_LINKS; i++) {
-		const struct charge_link *link = &chain->links[i];
+		const struct chain_link *link = &chain->links[i];
 
 		names_format_address(report->names, link->class, lock, sizeof(lock));
 		if (!i)
@@ -374,7 +376,7 @@ static void add_lines_for_no_waits(struct answer *answer)
 }
 
 /* The parts of an answer whose lines are chosen: @parts is 0 before. */
-struct choice {
+struct line_choice {
 	size_t parts;
 	struct answer chain;
 	struct answer locks[LOCKS_MAX];
@@ -382,43 +384,44 @@ struct choice {
 };
 
 /* Take @lines of the room, if it has as many. */
-static bool take(size_t *room, size_t lines)
+static bool take_lines(size_t *free_lines, size_t lines)
 {
-	bool fits = lines <= *room;
+	bool fits = lines <= *free_lines;
 
-	*room -= fits ? lines : 0;
+	*free_lines -= fits ? lines : 0;
 	return fits;
 }
 
 /* Take room for lines one by one, until @chosen is @wanted. */
-static void take_up_to(size_t *room, size_t *chosen, size_t wanted)
+static void take_lines_up_to(size_t *free_lines, size_t *chosen, size_t wanted)
 {
-	while (*chosen < wanted && take(room, 1))
+	while (*chosen < wanted && take_lines(free_lines, 1))
 		++*chosen;
 }
 
-/* Choose the lines that fit into @room, the most important ones first. */
-static void choose_lines(struct choice *choice, const struct charge_sum *total, size_t room)
+/* Choose the lines that fit into @free_lines, the most important ones first. */
+static void choose_lines(struct line_choice *choice, const struct charge_sum *total,
+			 size_t free_lines)
 {
 	size_t reserved = choice->lock_count < LOCKS_RESERVED ? choice->lock_count : LOCKS_RESERVED;
 	size_t whole[LOCKS_RESERVED], locks = 0, i;
 
-	take_up_to(&room, &choice->parts, 1);
-	for (; locks < reserved && take(&room, LOCK_LINES); locks++) {
+	take_lines_up_to(&free_lines, &choice->parts, 1);
+	for (; locks < reserved && take_lines(&free_lines, LOCK_LINES); locks++) {
 		whole[locks] = choice->locks[locks].line_count;
 		choice->locks[locks].line_count = LOCK_LINES;
 	}
-	take_up_to(&room, &choice->parts, count_parts(total, PART_MIN));
+	take_lines_up_to(&free_lines, &choice->parts, count_parts(total, PART_MIN));
 	if (locks)
-		take_up_to(&room, &choice->locks[0].line_count, whole[0]);
-	if (!take(&room, choice->chain.line_count))
+		take_lines_up_to(&free_lines, &choice->locks[0].line_count, whole[0]);
+	if (!take_lines(&free_lines, choice->chain.line_count))
 		choice->chain.line_count = 0;
 	for (i = 1; i < locks; i++)
-		take_up_to(&room, &choice->locks[i].line_count, whole[i]);
+		take_lines_up_to(&free_lines, &choice->locks[i].line_count, whole[i]);
 	while (locks >= reserved && locks < choice->lock_count &&
-	       take(&room, choice->locks[locks].line_count))
+	       take_lines(&free_lines, choice->locks[locks].line_count))
 		locks++;
-	take_up_to(&room, &choice->parts, count_parts(total, SHARE_MIN));
+	take_lines_up_to(&free_lines, &choice->parts, count_parts(total, SHARE_MIN));
 	choice->lock_count = locks;
 }
 
@@ -426,11 +429,11 @@ static void make_answer(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	const struct spinlock_sum *spinlocks = &report->analysis->spinlocks.total;
-	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	struct answer hints = { .report = report }, open_lines = { .report = report };
 	struct answer verdicts = { .report = report };
-	struct choice choice = { .chain.report = report };
-	const struct charge_class **sorted;
+	struct line_choice choice = { .chain.report = report };
+	const struct charged_class **sorted;
 	size_t count, fixed, i;
 
 	answer_add_deadlocks(answer);
@@ -496,7 +499,7 @@ void answer_print(const struct report *report, FILE *stream)
 	make_answer(&answer);
 	for (i = 0; i < answer.line_count; i++)
 		fprintf(stream, "%s\n", answer.lines[i]);
-	if (report->analysis->charges.total.wait_ticks)
+	if (report->analysis->charge_sums.total.wait_ticks)
 		answer_print_command(report, answer.costliest_lock, stream);
 }
 
@@ -531,10 +534,10 @@ static json_t *chain_json(const struct report *report, const struct longest_chai
  */
 json_t *answer_json(const struct report *report)
 {
-	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	double ns = 1e9 / (double)report->file->perf_freq;
 	json_t *locks = json_array(), *answer;
-	const struct charge_class **sorted;
+	const struct charged_class **sorted;
 	size_t count = sort_classes(sums, &sorted), i;
 
 	for (i = 0; i < count && i < LOCKS_MAX; i++) {

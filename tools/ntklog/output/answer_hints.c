@@ -59,28 +59,30 @@ void answer_add_hints(struct answer *answer)
 {
 	const struct analysis *analysis = answer->report->analysis;
 	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
-	const struct charge_sums *sums = &analysis->charges;
+	const struct charge_sums *sums = &analysis->charge_sums;
 	const struct charge_sum *total = &sums->total;
 	uint64_t unknown_spinning = total->part_ticks[CHARGE_UNKNOWN] -
-				    sums->sleeping_total.part_ticks[CHARGE_UNKNOWN];
+				    sums->sleeping_lock_total.part_ticks[CHARGE_UNKNOWN];
 	bool has_stacks = analysis->stacks.has_any || sums->has_block_stacks;
 
-	if (rates_dropped_blockers(&analysis->history))
+	if (rates_dropped_blockers(&analysis->rates_history))
 		answer_add_line(answer,
 				"Not recorded: %" PRIu64 " holders of what is free or unknown.",
-				rates_dropped_blockers(&analysis->history));
-	if (answer_share(unknown_spinning, total->wait_ticks - sums->sleeping_total.wait_ticks) >
+				rates_dropped_blockers(&analysis->rates_history));
+	if (answer_share(unknown_spinning, total->wait_ticks -
+			 sums->sleeping_lock_total.wait_ticks) >
 		    UNKNOWN_MIN ||
 	    (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS))
 		add_hint_for_unknown_holders(answer);
-	if (sums->sleeping_total.wait_ticks && !sums->has_off_cpu)
+	if (sums->sleeping_lock_total.wait_ticks && !sums->has_off_cpu_times)
 		answer_add_line(answer,
 				"Not recorded: why holders were slow (ntklog record -e ...,contextswap%s).",
 				has_stacks ? "" : " --stacks");
-	else if (sums->sleeping_total.wait_ticks && !sums->has_switches && !sums->has_block_stacks)
+	else if (sums->sleeping_lock_total.wait_ticks && !sums->has_switches &&
+		 !sums->has_block_stacks)
 		answer_add_line(answer,
 				"Not recorded: where holders blocked (ntklog record --stacks).");
-	else if (sums->sleeping_total.wait_ticks && !has_stacks)
+	else if (sums->sleeping_lock_total.wait_ticks && !has_stacks)
 		answer_add_line(answer,
 				"Not recorded: where holders were slow (ntklog record --stacks).");
 	if (total->is_estimate)

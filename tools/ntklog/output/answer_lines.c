@@ -105,7 +105,7 @@ const char *answer_format_time(const struct report *report, uint64_t ticks, char
 		.number = (double)ticks * 1e9 / (double)report->file->perf_freq,
 	};
 
-	cell_format(CELL_TIME, &cell, text, size);
+	cell_format_text(CELL_TIME, &cell, text, size);
 	return text;
 }
 

@@ -31,7 +31,7 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 	const struct charge_hold holder = {
 		.caller = hold->event.caller,
 		.thread_id = hold->event.thread_id,
-		.is_sleeping = true,
+		.is_sleeping_lock = true,
 		.is_shared = open_hold_is_shared(&hold->event),
 	};
 
@@ -100,9 +100,9 @@ void answer_add_open_holds(struct answer *answer)
 }
 
 /* Test whether a task of a deadlock waits for a lock that is summed up. */
-static bool deadlock_is_wanted(const struct open_holds *open_holds, const struct wait_task *first)
+static bool deadlock_is_wanted(const struct open_holds *open_holds, const struct graph_task *first)
 {
-	const struct wait_task *task = first;
+	const struct graph_task *task = first;
 
 	do {
 		size_t i;
@@ -116,12 +116,12 @@ static bool deadlock_is_wanted(const struct open_holds *open_holds, const struct
 	return false;
 }
 
-static void add_deadlock(struct answer *answer, const struct wait_task *first)
+static void add_deadlock(struct answer *answer, const struct graph_task *first)
 {
 	char phrases[2 * DEADLOCK_TASKS + 1][ANSWER_PHRASE_SIZE];
 	char name[NAME_SIZE], lock[NAME_SIZE];
 	const struct report *report = answer->report;
-	const struct wait_task *task = first;
+	const struct graph_task *task = first;
 	size_t count = 0, others = 0;
 
 	answer_format_task(report, task->thread_id, name, sizeof(name));
@@ -157,7 +157,7 @@ void answer_add_deadlocks(struct answer *answer)
 	unsigned int wanted = 0, cycle;
 
 	for (cycle = 1; cycle <= open_holds->graph.cycle_count; cycle++) {
-		const struct wait_task *first = wait_graph_cycle(&open_holds->graph, cycle);
+		const struct graph_task *first = wait_graph_find_cycle(&open_holds->graph, cycle);
 
 		if (deadlock_is_wanted(open_holds, first) && !wanted++)
 			add_deadlock(answer, first);
@@ -201,9 +201,9 @@ json_t *answer_open_holds_json(const struct report *report)
 	return array;
 }
 
-static json_t *deadlock_json(const struct report *report, const struct wait_task *first)
+static json_t *deadlock_json(const struct report *report, const struct graph_task *first)
 {
-	const struct wait_task *task = first;
+	const struct graph_task *task = first;
 	json_t *array = json_array();
 
 	do {
@@ -239,7 +239,7 @@ json_t *answer_deadlocks_json(const struct report *report)
 	unsigned int cycle;
 
 	for (cycle = 1; cycle <= open_holds->graph.cycle_count; cycle++) {
-		const struct wait_task *first = wait_graph_cycle(&open_holds->graph, cycle);
+		const struct graph_task *first = wait_graph_find_cycle(&open_holds->graph, cycle);
 
 		if (deadlock_is_wanted(open_holds, first))
 			json_array_append_new(array, deadlock_json(report, first));

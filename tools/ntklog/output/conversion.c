@@ -30,7 +30,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 {
 	const struct etl_event *event;
 
-	while ((event = stacks_next(conversion->stacks, &conversion->stack))) {
+	while ((event = stack_matcher_next(conversion->stacks, &conversion->stack))) {
 		if (event->has_impossible_time ||
 		    (conversion->stack && conversion->stack->state == STACK_ALONE))
 			continue;

@@ -21,7 +21,7 @@
  */
 struct conversion {
 	struct etl_file *file;
-	struct stacks *stacks;
+	struct stack_matcher *stacks;
 	const struct stack *stack;
 	const struct names *names;
 	const struct selection *selection;

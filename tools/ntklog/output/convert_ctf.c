@@ -56,7 +56,7 @@ struct ctf_stream {
 };
 
 /* @has_stack: events of this type with a stack exist; they are a class of their own */
-struct ctf {
+struct ctf_conversion {
 	struct conversion *conversion;
 	const char *directory;
 	unsigned char uuid[16];
@@ -68,7 +68,7 @@ struct ctf {
 };
 
 /* Make the UUID from the header of the trace, so that two conversions of it are equal. */
-static void make_uuid(struct ctf *ctf)
+static void make_uuid(struct ctf_conversion *ctf)
 {
 	const struct etl_file *file = ctf->conversion->file;
 	const uint64_t parts[] = { file->start_time, file->start_clock, file->perf_freq,
@@ -88,7 +88,7 @@ static void make_uuid(struct ctf *ctf)
 
 static void put_field(FILE *stream, const struct event_field *field)
 {
-	unsigned int bits = 8 * field->where[1].size;
+	unsigned int bits = 8 * field->places[1].size;
 	size_t i;
 
 	if (field->format == FIELD_SYMBOL) {
@@ -133,7 +133,7 @@ static void put_event_class(FILE *stream, size_t number, bool with_stack)
 	fputs("\t};\n};\n", stream);
 }
 
-static void put_metadata(const struct ctf *ctf, FILE *stream)
+static void put_metadata(const struct ctf_conversion *ctf, FILE *stream)
 {
 	const struct etl_file *file = ctf->conversion->file;
 	uint64_t start = etl_unix_time(file, file->start_clock);
@@ -176,7 +176,7 @@ static void put_metadata(const struct ctf *ctf, FILE *stream)
 	}
 }
 
-static int write_metadata(const struct ctf *ctf)
+static int write_metadata(const struct ctf_conversion *ctf)
 {
 	FILE *stream;
 	char *path;
@@ -213,7 +213,7 @@ static bool directory_is_empty_or_missing(const char *directory)
 }
 
 /* Open the file for each packet: there may be more processors than a process can have files. */
-static int write_packet(struct ctf *ctf, size_t processor)
+static int write_packet(struct ctf_conversion *ctf, size_t processor)
 {
 	struct ctf_stream *stream = ctf->streams[processor];
 	struct packet_header header = {
@@ -252,7 +252,7 @@ static int write_packet(struct ctf *ctf, size_t processor)
 	return 0;
 }
 
-static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
+static struct ctf_stream *find_stream(struct ctf_conversion *ctf, unsigned int processor)
 {
 	struct ctf_stream **more;
 
@@ -272,7 +272,7 @@ static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
 	return ctf->streams[processor];
 }
 
-static char *put_fields(struct ctf *ctf, char *dest, const struct etl_event *event,
+static char *put_fields(struct ctf_conversion *ctf, char *dest, const struct etl_event *event,
 			const struct event_type *type)
 {
 	int is_64bit = event->pointer_size == 8;
@@ -280,15 +280,15 @@ static char *put_fields(struct ctf *ctf, char *dest, const struct etl_event *eve
 
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
-		const unsigned char *from = event->data + field->where[is_64bit].offset;
-		unsigned int size = field->where[1].size;
+		const unsigned char *from = event->data + field->places[is_64bit].offset;
+		unsigned int size = field->places[1].size;
 		const struct cached_name *name;
 		uint64_t value = 0;
 
 		if (event_field_is_derived(field))
 			continue;
 		/* The output has the 64-bit layout. Copy a field that has the same size there. */
-		if (field->mask || field->where[is_64bit].size != size)
+		if (field->mask || field->places[is_64bit].size != size)
 			value = event_has_field(event, field) ?
 				event_field_value(field, event) : 0;
 		else if (!event_has_field(event, field))
@@ -303,7 +303,7 @@ static char *put_fields(struct ctf *ctf, char *dest, const struct etl_event *eve
 		dest += size;
 		if (field->format != FIELD_HEX)
 			continue;
-		name = field->is_code ? names_cache_find(&ctf->code_names, value) :
+		name = field->is_code_address ? names_cache_find(&ctf->code_names, value) :
 			names_cache_find_at(&ctf->lock_names, value, event->time_stamp);
 		dest = put_short_bytes(dest, name->text, name->length);
 		*dest++ = '\0';
@@ -311,7 +311,7 @@ static char *put_fields(struct ctf *ctf, char *dest, const struct etl_event *eve
 	return dest;
 }
 
-static char *put_stack(struct ctf *ctf, const struct stack *stack, char *dest)
+static char *put_stack(struct ctf_conversion *ctf, const struct stack *stack, char *dest)
 {
 	const struct cached_name *name;
 	uint32_t count = stack->count, i;
@@ -327,7 +327,7 @@ static char *put_stack(struct ctf *ctf, const struct stack *stack, char *dest)
 	return dest;
 }
 
-static int put_event(struct ctf *ctf, const struct etl_event *event,
+static int put_event(struct ctf_conversion *ctf, const struct etl_event *event,
 		     const struct event_type *type)
 {
 	struct ctf_stream *stream = find_stream(ctf, event->processor);
@@ -362,7 +362,7 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	return 0;
 }
 
-static int write_events(struct ctf *ctf)
+static int write_events(struct ctf_conversion *ctf)
 {
 	const struct event_type *type;
 	const struct etl_event *event;
@@ -401,7 +401,7 @@ static int write_events(struct ctf *ctf)
  */
 int convert_to_ctf(struct conversion *conversion, const char *directory)
 {
-	struct ctf *ctf;
+	struct ctf_conversion *ctf;
 	size_t i;
 	int err;
 

@@ -27,9 +27,9 @@
 
 /*
  * Slices that wait for late ones are among fewer than this many of the newest: see
- * charge_order_next().
+ * release_sorter_next().
  */
-#define SLICES_KEPT	(3 * CHARGE_ORDER_MAX)
+#define SLICES_KEPT	(3 * RELEASE_SORTER_MAX)
 
 /* @flow: number of the flow that begins in the hold, or 0 if a wait has ended it */
 struct last_hold {
@@ -40,17 +40,17 @@ struct last_hold {
 };
 
 /*
- * @start_unknown: the start of the hold is not known, so that an instant shows its release
+ * @start_is_unknown: the start of the hold is not known, so that an instant shows its release
  * @wait: slice of the wait, with its arguments; without a wait both times are the hold's begin
  */
 struct lock_slices {
-	enum perfetto_group group;
+	enum track_group group;
 	uint64_t track_owner;
 	uint64_t lock;
 	uint32_t thread_id;
 	bool has_wait;
 	bool has_hold;
-	bool start_unknown;
+	bool start_is_unknown;
 	struct perfetto_slice wait;
 	struct perfetto_slice hold;
 };
@@ -62,9 +62,9 @@ struct lock_slices {
  * @running: by CPU: the task that runs there, or 0 if it is not known, and since when, ns
  */
 struct perfetto_conversion {
-	struct perfetto perfetto;
+	struct perfetto_writer perfetto;
 	double ns_per_tick;
-	struct charge_order order;
+	struct release_sorter order;
 	struct lock_slices *slices[SLICES_KEPT];
 	uint64_t slice_count;
 	uint64_t last_flow;
@@ -76,39 +76,39 @@ struct perfetto_conversion {
 };
 
 /* A damaged frequency makes any time possible. Limit it to a century, which fits in int64_t. */
-static int64_t whole_ns(double ns)
+static int64_t round_to_ns(double ns)
 {
 	static const double century = 3.15576e18;
 
 	return (int64_t)fmax(-century, fmin(ns, century));
 }
 
-static int64_t ticks_ns(const struct perfetto_conversion *records, uint64_t time_stamp)
+static int64_t ticks_to_ns(const struct perfetto_conversion *state, uint64_t time_stamp)
 {
-	const struct etl_file *file = records->perfetto.conversion->file;
+	const struct etl_file *file = state->perfetto.conversion->file;
 
-	return whole_ns((double)(int64_t)(time_stamp - file->start_clock) *
-			records->ns_per_tick);
+	return round_to_ns((double)(int64_t)(time_stamp - file->start_clock) *
+			   state->ns_per_tick);
 }
 
-static int64_t cycles_ns(const struct perfetto_conversion *records, uint64_t cycles)
+static int64_t cycles_to_ns(const struct perfetto_conversion *state, uint64_t cycles)
 {
-	return whole_ns(etl_cycles_ns(records->perfetto.conversion->file, (double)cycles));
+	return round_to_ns(etl_cycles_ns(state->perfetto.conversion->file, (double)cycles));
 }
 
 /*
  * Return when a lock was released. The event follows the release after a time that varies.
  * The record has the time itself, in cycles, which is exact if the session's clock counts cycles.
  */
-static int64_t release_ns(const struct perfetto_conversion *records, const struct etl_event *event,
+static int64_t release_ns(const struct perfetto_conversion *state, const struct etl_event *event,
 			  uint64_t release_time)
 {
-	const struct etl_file *file = records->perfetto.conversion->file;
+	const struct etl_file *file = state->perfetto.conversion->file;
 
 	if (file->perf_freq == file->cycle_freq && release_time <= event->time_stamp &&
 	    event->time_stamp - release_time < file->perf_freq / CHARGE_LATE_PER_SECOND)
-		return ticks_ns(records, release_time);
-	return ticks_ns(records, event->time_stamp);
+		return ticks_to_ns(state, release_time);
+	return ticks_to_ns(state, event->time_stamp);
 }
 
 /*
@@ -116,25 +116,25 @@ static int64_t release_ns(const struct perfetto_conversion *records, const struc
  * count cycles, or the time is not known either, return the time of the event: the wait ended no
  * later.
  */
-static int64_t acquire_ns(const struct perfetto_conversion *records, const struct etl_event *event,
+static int64_t acquire_ns(const struct perfetto_conversion *state, const struct etl_event *event,
 			  uint64_t acquire_time)
 {
-	const struct etl_file *file = records->perfetto.conversion->file;
+	const struct etl_file *file = state->perfetto.conversion->file;
 
 	if (file->perf_freq == file->cycle_freq && acquire_time <= event->time_stamp &&
 	    acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN)
-		return ticks_ns(records, acquire_time);
-	return ticks_ns(records, event->time_stamp);
+		return ticks_to_ns(state, acquire_time);
+	return ticks_to_ns(state, event->time_stamp);
 }
 
 /*
  * Begin a flow in the hold of a record. End the flow of the hold before it, if the wait of the
  * record overlaps that hold.
  */
-static void set_flows(struct perfetto_conversion *records, struct lock_slices *slices)
+static void set_flows(struct perfetto_conversion *state, struct lock_slices *slices)
 {
 	uint64_t mixed = slices->lock * UINT64_C(0x9E3779B97F4A7C15);
-	struct last_hold *last = &records->last_holds[mixed >> (64 - LAST_HOLDS_BITS)];
+	struct last_hold *last = &state->last_holds[mixed >> (64 - LAST_HOLDS_BITS)];
 
 	if (slices->has_wait && last->lock == slices->lock &&
 	    last->end_ns > slices->wait.begin_ns && last->begin_ns <= slices->wait.end_ns) {
@@ -143,7 +143,7 @@ static void set_flows(struct perfetto_conversion *records, struct lock_slices *s
 	}
 	if (!slices->has_hold)
 		return;
-	slices->hold.next_flow = ++records->last_flow;
+	slices->hold.next_flow = ++state->last_flow;
 	*last = (struct last_hold) {
 		.lock = slices->lock, .flow = slices->hold.next_flow,
 		.begin_ns = slices->hold.begin_ns, .end_ns = slices->hold.end_ns,
@@ -151,10 +151,10 @@ static void set_flows(struct perfetto_conversion *records, struct lock_slices *s
 }
 
 /* Put the wait to the track of the class, if it has a free lane, and count the waiter. */
-static void put_class_wait(struct perfetto_conversion *records, uint64_t class, uint32_t thread_id,
+static void put_class_wait(struct perfetto_conversion *state, uint64_t class, uint32_t thread_id,
 			   int64_t wait, int64_t hold)
 {
-	struct perfetto *perfetto = &records->perfetto;
+	struct perfetto_writer *perfetto = &state->perfetto;
 	struct perfetto_slice slice = {
 		.category = PERFETTO_WAIT, .begin_ns = wait, .end_ns = hold,
 	};
@@ -171,26 +171,26 @@ static void put_class_wait(struct perfetto_conversion *records, uint64_t class, 
 				  hold - wait, (double)(hold - wait));
 }
 
-static void put_slices(struct perfetto *perfetto, struct lock_slices *slices)
+static void put_slices(struct perfetto_writer *perfetto, struct lock_slices *slices)
 {
 	if (slices->has_wait)
 		perfetto_put_slice(perfetto, &slices->wait);
-	if (slices->start_unknown)
+	if (slices->start_is_unknown)
 		perfetto_put_instant(perfetto, &slices->hold);
 	else if (slices->has_hold)
 		perfetto_put_slice(perfetto, &slices->hold);
 }
 
 /* Put slices in the order of the releases, so that each flow ends at the next owner. */
-static void put_ordered_slices(struct perfetto_conversion *records, bool all)
+static void put_ordered_slices(struct perfetto_conversion *state, bool all)
 {
 	uint64_t number;
 
-	while (charge_order_next(&records->order, all, &number)) {
-		struct lock_slices *slices = records->slices[number % SLICES_KEPT];
+	while (release_sorter_next(&state->order, all, &number)) {
+		struct lock_slices *slices = state->slices[number % SLICES_KEPT];
 
-		set_flows(records, slices);
-		put_slices(&records->perfetto, slices);
+		set_flows(state, slices);
+		put_slices(&state->perfetto, slices);
 		free(slices);
 	}
 }
@@ -201,49 +201,49 @@ static uint64_t ns_for_order(int64_t ns)
 	return ns > 0 ? ns : 0;
 }
 
-static void add_to_order(struct perfetto_conversion *records, const struct etl_event *event,
+static void add_to_order(struct perfetto_conversion *state, const struct etl_event *event,
 			 const struct lock_slices *slices)
 {
 	struct lock_slices *kept = malloc(sizeof(*kept));
 
 	if (!kept) {
-		records->perfetto.no_memory = true;
+		state->perfetto.no_memory = true;
 		return;
 	}
 	*kept = *slices;
-	records->slices[records->slice_count % SLICES_KEPT] = kept;
-	charge_order_add(&records->order, ns_for_order(slices->hold.end_ns),
-			 ns_for_order(ticks_ns(records, event->time_stamp)),
-			 records->slice_count++);
-	put_ordered_slices(records, false);
+	state->slices[state->slice_count % SLICES_KEPT] = kept;
+	release_sorter_add(&state->order, ns_for_order(slices->hold.end_ns),
+			   ns_for_order(ticks_to_ns(state, event->time_stamp)),
+			   state->slice_count++);
+	put_ordered_slices(state, false);
 }
 
-static void put_lock(struct perfetto_conversion *records, const struct etl_event *event,
-		     struct lock_slices *slices)
+static void put_lock_slices(struct perfetto_conversion *state, const struct etl_event *event,
+			    struct lock_slices *slices)
 {
 	struct perfetto_slice *wait = &slices->wait, *hold = &slices->hold;
-	struct perfetto *perfetto = &records->perfetto;
-	uint64_t class = names_lock_key(perfetto->conversion->names, slices->lock,
-					event->time_stamp);
+	struct perfetto_writer *perfetto = &state->perfetto;
+	uint64_t class = names_find_lock_key(perfetto->conversion->names, slices->lock,
+					     event->time_stamp);
 	struct perfetto_slice *last = slices->has_hold ? hold : wait;
 
 	wait->category = PERFETTO_WAIT;
-	hold->category = slices->start_unknown ? PERFETTO_RELEASE : PERFETTO_HOLD;
+	hold->category = slices->start_is_unknown ? PERFETTO_RELEASE : PERFETTO_HOLD;
 	wait->track = perfetto_find_lane(perfetto, slices->group, slices->track_owner,
 					 wait->begin_ns, wait->end_ns, hold->end_ns);
 	hold->track = wait->track;
 	last->stack = perfetto_intern_stack(perfetto, perfetto->conversion->stack);
 	if (slices->has_wait) {
 		wait->name = perfetto_intern(perfetto, PERFETTO_WAIT_NAME, class);
-		put_class_wait(records, class, slices->thread_id, wait->begin_ns, wait->end_ns);
+		put_class_wait(state, class, slices->thread_id, wait->begin_ns, wait->end_ns);
 	}
 	if (slices->has_hold)
-		hold->name = perfetto_intern(perfetto, slices->start_unknown ?
+		hold->name = perfetto_intern(perfetto, slices->start_is_unknown ?
 					     PERFETTO_RELEASE_NAME : PERFETTO_LOCK_NAME, class);
-	add_to_order(records, event, slices);
+	add_to_order(state, event, slices);
 }
 
-static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
+static void add_caller(struct perfetto_writer *perfetto, struct perfetto_slice *slice,
 		       const struct spinlock_record *record)
 {
 	/* A record of a wait has no caller if the kernel did not tell it. */
@@ -257,7 +257,7 @@ static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
 	perfetto_add_bool(slice, PERFETTO_ISR, record->isr);
 }
 
-static void put_spinlock(struct perfetto_conversion *records, const struct etl_event *event)
+static void put_spinlock(struct perfetto_conversion *state, const struct etl_event *event)
 {
 	struct lock_slices slices = {
 		.group = PERFETTO_SPINLOCKS, .track_owner = event->processor,
@@ -267,27 +267,27 @@ static void put_spinlock(struct perfetto_conversion *records, const struct etl_e
 	uint8_t rule;
 
 	spinlock_record_read(&record, event);
-	rule = spinlock_rule(&records->perfetto.conversion->rates, &record);
+	rule = find_spinlock_rule(&state->perfetto.conversion->rates, &record);
 	slices.lock = record.lock;
 	slices.thread_id = record.thread_id;
 	slices.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
-	slices.start_unknown = slices.has_hold && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
+	slices.start_is_unknown = slices.has_hold && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
 	slices.has_wait = record.spin_count || !slices.has_hold;
-	hold->end_ns = release_ns(records, event, record.release_time);
-	hold->begin_ns = !slices.start_unknown && record.release_time > record.acquire_time ?
-		hold->end_ns - cycles_ns(records, record.release_time - record.acquire_time) :
+	hold->end_ns = release_ns(state, event, record.release_time);
+	hold->begin_ns = !slices.start_is_unknown && record.release_time > record.acquire_time ?
+		hold->end_ns - cycles_to_ns(state, record.release_time - record.acquire_time) :
 		hold->end_ns;
 	wait->end_ns = hold->begin_ns;
 	wait->begin_ns =
-		wait->end_ns - (slices.has_wait ? cycles_ns(records, record.wait_time) : 0);
+		wait->end_ns - (slices.has_wait ? cycles_to_ns(state, record.wait_time) : 0);
 	if (slices.has_wait)
 		perfetto_add_number(wait, PERFETTO_SPINS, record.spin_count);
 	/* If the hold is not known the wait gets the arguments of the hold. */
-	add_caller(&records->perfetto, slices.has_hold ? hold : wait, &record);
-	put_lock(records, event, &slices);
+	add_caller(&state->perfetto, slices.has_hold ? hold : wait, &record);
+	put_lock_slices(state, event, &slices);
 }
 
-static void add_kind(struct perfetto *perfetto, struct perfetto_slice *slice,
+static void add_kind(struct perfetto_writer *perfetto, struct perfetto_slice *slice,
 		     const struct resource_record *record)
 {
 	const char *class = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED ?
@@ -301,7 +301,7 @@ static void add_kind(struct perfetto *perfetto, struct perfetto_slice *slice,
 			  perfetto_intern(perfetto, PERFETTO_TEXT, (uintptr_t)class));
 }
 
-static void put_resource(struct perfetto_conversion *records, const struct etl_event *event)
+static void put_resource(struct perfetto_conversion *state, const struct etl_event *event)
 {
 	struct lock_slices slices = { .group = PERFETTO_RESOURCES, .has_hold = true };
 	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
@@ -309,7 +309,7 @@ static void put_resource(struct perfetto_conversion *records, const struct etl_e
 	bool is_timed;
 
 	resource_record_read(&record, event);
-	kept_callers_complete(records->perfetto.conversion->callers, event, &record);
+	kept_callers_complete_record(state->perfetto.conversion->callers, event, &record);
 	if (record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED &&
 	    record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
 		return;
@@ -318,35 +318,35 @@ static void put_resource(struct perfetto_conversion *records, const struct etl_e
 	slices.thread_id = record.thread_id;
 	slices.has_wait = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 	is_timed = record.acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN && record.hold_time;
-	hold->end_ns = release_ns(records, event,
+	hold->end_ns = release_ns(state, event,
 				  is_timed ? record.acquire_time + record.hold_time : 0);
-	hold->begin_ns = hold->end_ns - cycles_ns(records, record.hold_time);
+	hold->begin_ns = hold->end_ns - cycles_to_ns(state, record.hold_time);
 	wait->end_ns = slices.has_wait && !record.hold_time ?
-		acquire_ns(records, event, record.acquire_time) : hold->begin_ns;
+		acquire_ns(state, event, record.acquire_time) : hold->begin_ns;
 	wait->begin_ns =
-		wait->end_ns - (slices.has_wait ? cycles_ns(records, record.wait_time) : 0);
-	add_kind(&records->perfetto, wait, &record);
-	add_kind(&records->perfetto, hold, &record);
+		wait->end_ns - (slices.has_wait ? cycles_to_ns(state, record.wait_time) : 0);
+	add_kind(&state->perfetto, wait, &record);
+	add_kind(&state->perfetto, hold, &record);
 	if (record.caller)
 		perfetto_add_text(hold, PERFETTO_CALLER,
-				  perfetto_intern(&records->perfetto, PERFETTO_CODE_TEXT,
+				  perfetto_intern(&state->perfetto, PERFETTO_CODE_TEXT,
 						  record.caller));
 	perfetto_add_number(hold, PERFETTO_CONTENTION, record.contention_delta);
-	put_lock(records, event, &slices);
+	put_lock_slices(state, event, &slices);
 }
 
-static void put_switch(struct perfetto_conversion *records, const struct etl_event *event)
+static void put_switch(struct perfetto_conversion *state, const struct etl_event *event)
 {
-	int64_t now = ticks_ns(records, event->time_stamp);
-	struct perfetto *perfetto = &records->perfetto;
+	int64_t now = ticks_to_ns(state, event->time_stamp);
+	struct perfetto_writer *perfetto = &state->perfetto;
 	struct perfetto_slice slice = { .category = PERFETTO_RUN, .end_ns = now };
 	struct contextswap_record record;
 	uint32_t cpu = event->processor;
 
 	contextswap_record_read(&record, event);
-	if (record.old_thread_id && records->running[cpu].since <= now &&
-	    records->running[cpu].thread_id == record.old_thread_id) {
-		slice.begin_ns = records->running[cpu].since;
+	if (record.old_thread_id && state->running[cpu].since <= now &&
+	    state->running[cpu].thread_id == record.old_thread_id) {
+		slice.begin_ns = state->running[cpu].since;
 		slice.track = perfetto_find_lane(perfetto, PERFETTO_THREADS, cpu, slice.begin_ns,
 						 slice.begin_ns, now);
 		slice.name = perfetto_intern(perfetto, PERFETTO_TASK_NAME, record.old_thread_id);
@@ -355,30 +355,30 @@ static void put_switch(struct perfetto_conversion *records, const struct etl_eve
 		perfetto_add_number(&slice, PERFETTO_WAIT_REASON, record.old_thread_wait_reason);
 		perfetto_put_slice(perfetto, &slice);
 	}
-	records->running[cpu].thread_id = record.new_thread_id;
-	records->running[cpu].since = now;
+	state->running[cpu].thread_id = record.new_thread_id;
+	state->running[cpu].since = now;
 }
 
-static void put_events(struct perfetto_conversion *records)
+static void put_events(struct perfetto_conversion *state)
 {
-	struct perfetto *perfetto = &records->perfetto;
+	struct perfetto_writer *perfetto = &state->perfetto;
 	const struct event_type *type;
 	const struct etl_event *event;
 
 	while (!ferror(perfetto->out.stream) &&
 	       (event = conversion_next(perfetto->conversion, &type))) {
 		if (perfetto_must_renew_interned(perfetto)) {
-			put_ordered_slices(records, true);
+			put_ordered_slices(state, true);
 			perfetto_renew_interned(perfetto);
 		}
 		if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK)
-			put_spinlock(records, event);
+			put_spinlock(state, event);
 		else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
-			put_resource(records, event);
+			put_resource(state, event);
 		else if (event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP)
-			put_switch(records, event);
+			put_switch(state, event);
 	}
-	put_ordered_slices(records, true);
+	put_ordered_slices(state, true);
 }
 
 /**
@@ -391,27 +391,27 @@ static void put_events(struct perfetto_conversion *records)
 int convert_to_perfetto(struct conversion *conversion, const char *path)
 {
 	FILE *stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
-	struct perfetto_conversion *records = calloc(1, sizeof(*records));
-	struct perfetto *perfetto;
+	struct perfetto_conversion *state = calloc(1, sizeof(*state));
+	struct perfetto_writer *perfetto;
 	int err;
 
-	if (!stream || !records) {
+	if (!stream || !state) {
 		message("%s: %s", path, strerror(errno));
 		if (stream && stream != stdout)
 			fclose(stream);
-		free(records);
+		free(state);
 		return -1;
 	}
-	perfetto = &records->perfetto;
+	perfetto = &state->perfetto;
 	perfetto->conversion = conversion;
 	conversion->keeps_callers = true;
 	perfetto->out.stream = stream;
-	charge_order_init(&records->order, 1000000000);
-	records->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
-	perfetto->start_ns = whole_ns((double)conversion->file->start_clock *
-				      records->ns_per_tick);
+	release_sorter_init(&state->order, 1000000000);
+	state->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
+	perfetto->start_ns = round_to_ns((double)conversion->file->start_clock *
+					 state->ns_per_tick);
 	perfetto_put_groups(perfetto);
-	put_events(records);
+	put_events(state);
 	perfetto_put_counters(perfetto);
 	out_flush(&perfetto->out);
 	err = finish_output(stream, path);
@@ -424,6 +424,6 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	}
 	perfetto_free_interned(perfetto);
 	perfetto_tracks_free(&perfetto->tracks);
-	free(records);
+	free(state);
 	return err;
 }

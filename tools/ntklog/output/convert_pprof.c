@@ -25,7 +25,7 @@
 #include "pprof.pb-c.h"
 
 /* Values of a sample, in the order of the profile. */
-enum pprof_value {
+enum pprof_value_kind {
 	VALUE_CONTENTIONS,
 	VALUE_DELAY,
 	VALUE_ACQUISITIONS,
@@ -137,7 +137,7 @@ no_memory:
 	return NULL;
 }
 
-static int64_t text_index(struct profile *profile, const char *text)
+static int64_t find_text_index(struct profile *profile, const char *text)
 {
 	struct profile_text *found = find_text(profile, text);
 
@@ -208,8 +208,8 @@ static void add_label(struct profile *profile, Pprof__Sample *sample, const char
 	APPEND_MESSAGE(profile, sample->n_label, sample->label, label);
 	if (!label)
 		return;
-	label->key = text_index(profile, key);
-	label->str = text ? text_index(profile, text) : 0;
+	label->key = find_text_index(profile, key);
+	label->str = text ? find_text_index(profile, text) : 0;
 	label->num = number;
 }
 
@@ -219,7 +219,7 @@ static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum
 	const int64_t values[VALUES] = {
 		[VALUE_CONTENTIONS] = sum->waited_count,
 		[VALUE_DELAY] = llround(etl_cycles_ns(profile->file, sum->wait_sum)),
-		[VALUE_ACQUISITIONS] = sum->wait_only_count ? 0 : sum->acquisitions,
+		[VALUE_ACQUISITIONS] = sum->wait_only_count ? 0 : sum->acquisition_count,
 		[VALUE_HOLD] = llround(etl_cycles_ns(profile->file, sum->hold_sum)),
 		[VALUE_CHARGED] = llround(sum->charged_ticks * ns_per_tick),
 	};
@@ -266,7 +266,7 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 		       add_location(profile, 0, "(no stack)"));
 	names_format_address(profile->names, key->class, name, sizeof(name));
 	add_label(profile, sample, "class", name, 0);
-	add_task(profile, sample, key->by);
+	add_task(profile, sample, key->attribute_number);
 }
 
 static void add_others(struct profile *profile, const struct stack_sum *sum)
@@ -282,7 +282,7 @@ static void add_others(struct profile *profile, const struct stack_sum *sum)
 }
 
 /* Return the wall clock at the origin: ns since 1970, or 0 if it is not known or out of range. */
-static int64_t start_ns(const struct etl_file *file, const struct analysis *analysis)
+static int64_t find_start_ns(const struct etl_file *file, const struct analysis *analysis)
 {
 	uint64_t time = etl_unix_time(file, analysis->origin_time);
 
@@ -297,31 +297,31 @@ static void add_head(struct profile *profile, const struct analysis *analysis)
 	size_t i;
 
 	/* Index 0 has to be the empty text. */
-	text_index(profile, "");
+	find_text_index(profile, "");
 	for (i = 0; i < VALUES; i++) {
 		type = NEW_MESSAGE(profile, Pprof__ValueType, pprof__value_type__init);
 		APPEND_MESSAGE(profile, message->n_sample_type, message->sample_type, type);
 		if (!type)
 			return;
-		type->type = text_index(profile, value_types[i][0]);
-		type->unit = text_index(profile, value_types[i][1]);
+		type->type = find_text_index(profile, value_types[i][0]);
+		type->unit = find_text_index(profile, value_types[i][1]);
 	}
-	message->default_sample_type = text_index(profile, value_types[VALUE_DELAY][0]);
+	message->default_sample_type = find_text_index(profile, value_types[VALUE_DELAY][0]);
 	mapping = NEW_MESSAGE(profile, Pprof__Mapping, pprof__mapping__init);
 	APPEND_MESSAGE(profile, message->n_mapping, message->mapping, mapping);
 	if (!mapping)
 		return;
 	mapping->id = 1;
-	mapping->filename = text_index(profile, "[kernel]");
+	mapping->filename = find_text_index(profile, "[kernel]");
 	mapping->has_functions = true;
-	message->time_nanos = start_ns(profile->file, analysis);
-	message->duration_nanos = llround(analysis_seconds(analysis, profile->file) * 1e9);
+	message->time_nanos = find_start_ns(profile->file, analysis);
+	message->duration_nanos = llround(analysis_length_s(analysis, profile->file) * 1e9);
 	if (analysis->spinlocks.highest_rates.acquire_rate > 1 ||
 	    analysis->resources.highest_rates.release_rate > 1 ||
 	    analysis->spinlocks.highest_rates.contention_rate > 1 ||
 	    analysis->resources.highest_rates.contention_rate > 1)
 		APPEND(profile, message->n_comment, message->comment,
-		       text_index(profile, "values are estimates of a sampled recording"));
+		       find_text_index(profile, "values are estimates of a sampled recording"));
 }
 
 static int compress_profile(const struct profile *profile, const char *path)
@@ -360,9 +360,9 @@ static void free_profile(struct profile *profile)
 	struct profile_location *location;
 	struct profile_text *text;
 
-	while ((location = hash_take(profile->locations)))
+	while ((location = hash_take_first(profile->locations)))
 		free(location);
-	while ((text = hash_take(profile->texts)))
+	while ((text = hash_take_first(profile->texts)))
 		free(text);
 	if (profile->message)
 		pprof__profile__free_unpacked(profile->message, NULL);
@@ -389,7 +389,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	analysis.names = names;
 	analysis.charges_waits = true;
 	analysis.stacks.by_lock = true;
-	analysis.stacks.has_by = true;
+	analysis.stacks.has_attribute = true;
 	analysis_read(&analysis, file);
 	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);
 	if (profile.message) {
@@ -398,7 +398,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 			add_stack(&profile, entry);
 		add_others(&profile, &analysis.stacks.others);
 	}
-	if (profile.no_memory || analysis.stacks.no_memory || analysis.charges.no_memory)
+	if (profile.no_memory || analysis.stacks.no_memory || analysis.charge_sums.no_memory)
 		message("%s: %s", path, strerror(ENOMEM));
 	else
 		err = compress_profile(&profile, path);

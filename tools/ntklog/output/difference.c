@@ -30,7 +30,7 @@ const char *difference_measure_name(enum difference_measure measure)
 }
 
 /* Return the variance that a sum of times has because its events arrive at random. */
-static double arrival_variance(const struct histogram *times)
+static double compute_arrival_variance(const struct histogram *times)
 {
 	double variance = 0, value;
 	uint64_t weight;
@@ -55,7 +55,8 @@ static void add_times(struct difference_sum *sum, const struct histogram *times,
 	double error = histogram_sum_error(times) * times->sum;
 
 	sum->estimate += times->sum * ns_per_cycle;
-	sum->variance += (error * error + arrival_variance(times)) * ns_per_cycle * ns_per_cycle;
+	sum->variance += (error * error +
+			  compute_arrival_variance(times)) * ns_per_cycle * ns_per_cycle;
 }
 
 static void add_sums(struct difference_sum *sums, const struct histogram *wait,
@@ -67,7 +68,7 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
 	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total_weight;
 }
 
-struct row_adder {
+struct add_rows_context {
 	struct difference *difference;
 	size_t side;
 	double ns_per_cycle;
@@ -75,10 +76,10 @@ struct row_adder {
 };
 
 /* The row takes over the memory of @lock and @caller. They may be NULL for want of memory. */
-static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool is_spinning,
-		    const struct histogram *wait, const struct histogram *hold)
+static void add_row(struct add_rows_context *add_rows_context, char *lock, char *caller,
+		    bool is_spinning, const struct histogram *wait, const struct histogram *hold)
 {
-	struct difference *difference = row_adder->difference;
+	struct difference *difference = add_rows_context->difference;
 	struct difference_row row = {
 		.lock = lock, .caller = caller, .is_spinning = is_spinning,
 	};
@@ -93,10 +94,11 @@ static void add_row(struct row_adder *row_adder, char *lock, char *caller, bool 
 		free(caller);
 		return;
 	}
-	add_sums(row.sums[row_adder->side], wait, hold, row_adder->ns_per_cycle);
+	add_sums(row.sums[add_rows_context->side], wait, hold, add_rows_context->ns_per_cycle);
 	difference->rows[difference->row_count++] = row;
 	/* A row of few records does not tell its error, but all rows together may tell theirs. */
-	if (!histogram_merge(&row_adder->wait, wait) || !histogram_merge(&row_adder->hold, hold))
+	if (!histogram_merge(&add_rows_context->wait, wait) ||
+	    !histogram_merge(&add_rows_context->hold, hold))
 		difference->no_memory = true;
 }
 
@@ -114,7 +116,7 @@ void difference_add(struct difference *difference, size_t side, const struct ana
 	const struct spinlock_stats *spinlocks = &analysis->spinlocks;
 	const struct resource_stats *resources = &analysis->resources;
 	const struct report report = { .file = file, .analysis = analysis, .names = names };
-	struct row_adder row_adder = {
+	struct add_rows_context add_rows_context = {
 		.difference = difference,
 		.side = side,
 		.ns_per_cycle = etl_cycles_ns(file, 1),
@@ -125,26 +127,26 @@ void difference_add(struct difference *difference, size_t side, const struct ana
 
 	difference->lacks_names |= report_lacks_names(&report);
 	for (pair = spinlocks->pairs; pair; pair = pair->hh.next)
-		add_row(&row_adder, report_symbol_text(&report, pair->key.lock),
+		add_row(&add_rows_context, report_symbol_text(&report, pair->key.lock),
 			report_code_text(&report, pair->key.caller), true, &pair->sum.wait,
 			&pair->sum.hold);
-	add_row(&row_adder, strdup("(others)"), strdup(""), true, &spinlocks->others.wait,
+	add_row(&add_rows_context, strdup("(others)"), strdup(""), true, &spinlocks->others.wait,
 		&spinlocks->others.hold);
 	for (class = 0; class < RESOURCE_ACCESSES; class++) {
 		for (entry = resources->resources; entry; entry = entry->hh.next)
-			add_row(&row_adder, report_symbol_text(&report, entry->key.address),
+			add_row(&add_rows_context, report_symbol_text(&report, entry->key.address),
 				entry->key.caller ? report_code_text(&report, entry->key.caller) :
 						    strdup(""),
 				false, &entry->sums[class].wait, &entry->sums[class].hold);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
-			add_row(&row_adder, strdup("(others)"), strdup(""), false,
+			add_row(&add_rows_context, strdup("(others)"), strdup(""), false,
 				&resources->others[kind].sums[class].wait,
 				&resources->others[kind].sums[class].hold);
 	}
-	add_sums(difference->total.sums[side], &row_adder.wait, &row_adder.hold,
-		 row_adder.ns_per_cycle);
-	histogram_free(&row_adder.wait);
-	histogram_free(&row_adder.hold);
+	add_sums(difference->total.sums[side], &add_rows_context.wait, &add_rows_context.hold,
+		 add_rows_context.ns_per_cycle);
+	histogram_free(&add_rows_context.wait);
+	histogram_free(&add_rows_context.hold);
 }
 
 /**
@@ -256,7 +258,7 @@ void difference_merge(struct difference *difference, enum difference_measure mea
 		&measure);
 }
 
-static bool has_sums(const struct difference_row *row, size_t side)
+static bool side_has_sums(const struct difference_row *row, size_t side)
 {
 	return row->sums[side][DIFFERENCE_OF_COUNTS].estimate > 0 ||
 	       row->sums[side][DIFFERENCE_OF_HOLDS].estimate > 0;
@@ -270,8 +272,8 @@ static bool one_side_has_callers(const struct difference_row *rows, size_t count
 
 	for (i = 0; i < count; i++)
 		for (which = 0; which < 2; which++) {
-			has_rows[which] |= has_sums(&rows[i], which);
-			has_callers[which] |= *rows[i].caller && has_sums(&rows[i], which);
+			has_rows[which] |= side_has_sums(&rows[i], which);
+			has_callers[which] |= *rows[i].caller && side_has_sums(&rows[i], which);
 		}
 	return has_rows[0] && has_rows[1] && has_callers[0] != has_callers[1];
 }
@@ -336,8 +338,8 @@ void difference_print_total(const struct difference *difference, enum difference
 	size_t i;
 
 	for (i = 0; i < 4; i++)
-		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
-			    sizeof(texts[i]));
+		cell_format_text(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
+				 sizeof(texts[i]));
 	fprintf(stream, "%s: %s before, %s after: %s%s +-%s", difference_measure_name(measure),
 		texts[0], texts[1], change > 0 ? "+" : "", texts[2], texts[3]);
 	if (total->sums[0][measure].estimate > 0)

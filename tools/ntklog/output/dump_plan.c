@@ -10,7 +10,7 @@
 
 #define SYMBOL_SLOTS	64
 
-enum step_kind {
+enum print_step_kind {
 	STEP_NOTHING,
 	STEP_DECIMAL,
 	STEP_JSON_DECIMAL,
@@ -24,40 +24,40 @@ enum step_kind {
 
 /* @text: name of @value; empty in an unused slot */
 struct symbol_slot {
-	struct label text;
+	struct short_text text;
 	uint32_t value;
 };
 
 /* @after: character behind the value, or NUL for none */
-struct step {
-	struct label label;
-	enum step_kind kind;
-	struct field_place where[2];
+struct print_step {
+	struct short_text label;
+	enum print_step_kind kind;
+	struct field_place places[2];
 	uint32_t mask;
 	uint8_t shift;
 	char after;
 	struct names_cache *names;
-	struct label name_label;
+	struct short_text name_text;
 	const struct event_field *field;
 	struct symbol_slot *symbols;
 };
 
 /* @head: text before all fields, with the name of the event */
 struct dump_plan {
-	struct label head;
+	struct short_text head;
 	size_t step_count;
-	struct step steps[];
+	struct print_step steps[];
 };
 
-static inline uint64_t step_value(const struct step *step, const struct etl_event *event)
+static inline uint64_t step_value(const struct print_step *step, const struct etl_event *event)
 {
 	int is_64bit = event->pointer_size == 8;
-	const unsigned char *at = event->data + step->where[is_64bit].offset;
+	const unsigned char *at = event->data + step->places[is_64bit].offset;
 	uint64_t value64;
 	uint32_t value32;
 	uint16_t value16;
 
-	switch (step->where[is_64bit].size) {
+	switch (step->places[is_64bit].size) {
 	case 8:
 		memcpy(&value64, at, 8);
 		break;
@@ -75,10 +75,10 @@ static inline uint64_t step_value(const struct step *step, const struct etl_even
 	return step->mask ? (value64 & step->mask) >> step->shift : value64;
 }
 
-static inline int64_t sign_extended(const struct step *step, const struct etl_event *event,
+static inline int64_t sign_extended(const struct print_step *step, const struct etl_event *event,
 				    uint64_t value)
 {
-	unsigned int more = 64 - 8 * step->where[event->pointer_size == 8].size;
+	unsigned int more = 64 - 8 * step->places[event->pointer_size == 8].size;
 
 	return (int64_t)(value << more) >> more;
 }
@@ -89,13 +89,13 @@ static inline uint64_t symbol_slot(uint64_t value)
 	return (value ^ value >> 14) % SYMBOL_SLOTS;
 }
 
-static inline char *put_symbol(char *dest, const struct step *step, uint64_t value)
+static inline char *put_symbol(char *dest, const struct print_step *step, uint64_t value)
 {
 	const struct symbol_slot *slot = &step->symbols[symbol_slot(value)];
 	const char *text;
 
 	if (slot->text.length && slot->value == value)
-		return put_label(dest, &slot->text);
+		return put_short_text(dest, &slot->text);
 	text = event_field_symbol(step->field, value);
 	return text ? put_text(dest, text) : put_unsigned(dest, value);
 }
@@ -141,9 +141,9 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 {
 	const struct dump_plan *plan =
 		plans->plans[type - event_types][event->version - type->version];
-	const struct step *step = plan->steps, *end = step + plan->step_count;
+	const struct print_step *step = plan->steps, *end = step + plan->step_count;
 
-	dest = put_label(dest, &plan->head);
+	dest = put_short_text(dest, &plan->head);
 	if (plans->format == DUMP_CSV) {
 		dest = put_unsigned(dest, event->size);
 		dest = put_hex(put_literal(dest, ","), event->header_type);
@@ -152,7 +152,7 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 		const struct cached_name *name;
 		uint64_t value;
 
-		dest = put_label(dest, &step->label);
+		dest = put_short_text(dest, &step->label);
 		if (step->kind == STEP_NOTHING)
 			continue;
 		value = step_value(step, event);
@@ -193,7 +193,7 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 			names_cache_find(step->names, value);
 		if (!name->length)
 			continue;
-		dest = put_label(dest, &step->name_label);
+		dest = put_short_text(dest, &step->name_text);
 		dest = put_short_bytes(dest, name->text, name->length);
 	}
 	return dest;
@@ -239,7 +239,7 @@ static size_t format_json(char *dest, const char *name)
 }
 
 __printf(2, 3)
-static void format_label(struct label *label, const char *format, ...)
+static void format_short_text(struct short_text *label, const char *format, ...)
 {
 	va_list arguments;
 
@@ -248,7 +248,7 @@ static void format_label(struct label *label, const char *format, ...)
 	va_end(arguments);
 }
 
-static int make_value_names(struct step *step)
+static int make_value_names(struct print_step *step)
 {
 	const struct event_field *field = step->field;
 	struct symbol_slot *slot;
@@ -262,17 +262,17 @@ static int make_value_names(struct step *step)
 		/* put_symbol() searches the field for a value whose slot is taken. */
 		if (slot->text.length)
 			continue;
-		format_label(&slot->text, "%s", field->symbols[i].name);
+		format_short_text(&slot->text, "%s", field->symbols[i].name);
 		slot->value = field->symbols[i].value;
 	}
 	return 0;
 }
 
 /* Make all of a step but its labels. */
-static int make_step(struct dump_plans *plans, struct step *step,
+static int make_step(struct dump_plans *plans, struct print_step *step,
 		     const struct event_field *field)
 {
-	static const enum step_kind kinds[] = {
+	static const enum print_step_kind kinds[] = {
 		[FIELD_DECIMAL] = STEP_DECIMAL,
 		[FIELD_SIGNED] = STEP_SIGNED,
 		[FIELD_HEX] = STEP_HEX,
@@ -291,12 +291,12 @@ static int make_step(struct dump_plans *plans, struct step *step,
 	if (plans->ns_per_cycle && field->is_cycles)
 		step->kind = STEP_DURATION;
 	for (i = 0; i < 2; i++)
-		step->where[i] = field->where[i];
+		step->places[i] = field->places[i];
 	step->mask = field->mask;
 	step->shift = field->shift;
 	if (plans->has_names && field->format == FIELD_HEX)
-		step->names = field->is_code ? &plans->code_names : &plans->lock_names;
-	else if (plans->has_names && field->is_thread)
+		step->names = field->is_code_address ? &plans->code_names : &plans->lock_names;
+	else if (plans->has_names && field->is_thread_id)
 		step->names = &plans->thread_names;
 	return field->format == FIELD_SYMBOL ? make_value_names(step) : 0;
 }
@@ -307,14 +307,14 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 	bool json = plans->format == DUMP_JSON;
 	size_t i;
 
-	format_label(&plan->head, json ? "%s\"" : " %s", type->name);
+	format_short_text(&plan->head, json ? "%s\"" : " %s", type->name);
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
 		/* Readers of JSON may round the number of an address. */
 		bool quoted = json && (field->format == FIELD_HEX || field->format == FIELD_SYMBOL);
 		/* The name of a ThreadId is called ThreadName. */
-		int length = strlen(field->name) - (field->is_thread ? 2 : 0);
-		struct step *step = &plan->steps[plan->step_count];
+		int length = strlen(field->name) - (field->is_thread_id ? 2 : 0);
+		struct print_step *step = &plan->steps[plan->step_count];
 		const char *name = field->name;
 
 		if (!event_has_field(event, field))
@@ -323,10 +323,10 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 			return -1;
 		if (step->kind == STEP_DURATION && field->duration_name)
 			name = field->duration_name;
-		format_label(&step->label, json ? ",\"%s\":%s" : " %s=%s", name,
-			     quoted ? "\"" : "");
-		format_label(&step->name_label, json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
-			     field->name, field->is_thread ? "Name" : "Symbol");
+		format_short_text(&step->label, json ? ",\"%s\":%s" : " %s=%s", name,
+				  quoted ? "\"" : "");
+		format_short_text(&step->name_text, json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
+				  field->name, field->is_thread_id ? "Name" : "Symbol");
 		step->after = quoted ? '"' : '\0';
 		plan->step_count++;
 	}
@@ -334,7 +334,7 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 }
 
 /* Add the commas of columns that are empty for this event. */
-static void add_commas(struct label *label, size_t count)
+static void add_commas(struct short_text *label, size_t count)
 {
 	memset(label->text + label->length, ',', count);
 	label->length += count;
@@ -345,10 +345,10 @@ static int make_csv_steps(struct dump_plans *plans, struct dump_plan *plan,
 {
 	const struct dump_columns *columns = &plans->columns;
 	const struct event_field *const *fields = columns->fields[type - event_types];
-	struct step *step = plan->steps;
+	struct print_step *step = plan->steps;
 	size_t i;
 
-	format_label(&plan->head, ",%s,0x%04x,%u,", type->name, type->hook_id, event->version);
+	format_short_text(&plan->head, ",%s,0x%04x,%u,", type->name, type->hook_id, event->version);
 	/* Columns of other headers: Provider, Id, Opcode, Level, ProcessId. */
 	add_commas(&step->label, 5);
 	for (i = 0; i < columns->column_count; i++) {
@@ -377,7 +377,8 @@ static int make_plan(struct dump_plans *plans, const struct event_type *type,
 
 	/* Allocate a step for each field, and some for commas alone. */
 	*place = calloc(1, sizeof(**place) +
-			(type->field_count + DUMP_COLUMNS_MAX / 16 + 1) * sizeof(struct step));
+			(type->field_count + DUMP_COLUMNS_MAX / 16 + 1) *
+			sizeof(struct print_step));
 	if (!*place)
 		return -1;
 	return plans->format == DUMP_CSV ? make_csv_steps(plans, *place, type, &event) :
@@ -406,7 +407,7 @@ static void make_columns(struct dump_columns *columns)
 			columns->names[k] = field->name;
 			if (field->format == FIELD_HEX)
 				columns->suffixes[k] = "Symbol";
-			else if (field->is_thread)
+			else if (field->is_thread_id)
 				columns->suffixes[k] = "Name";
 			columns->column_count++;
 		}

@@ -26,7 +26,7 @@ _Static_assert(LINE_SIZE + PUT_OVERRUN_MAX <= OUT_SIZE / 2, "a line has room");
 
 /* @head: begin of each line, which has the host */
 struct dump_writer {
-	struct out out;
+	struct out_buffer out;
 	struct dump_options options;
 	const struct etl_file *file;
 	char *head;
@@ -298,7 +298,7 @@ static char *put_csv_event(struct dump_writer *writer, char *dest,
 static void put_data(struct dump_writer *writer, const struct etl_event *event)
 {
 	static const char *const prefixes[] = { " Hex=", ",\"Hex\":\"", "," };
-	struct out *out = &writer->out;
+	struct out_buffer *out = &writer->out;
 	size_t i;
 
 	out_text(out, prefixes[writer->options.format]);
@@ -313,7 +313,7 @@ static void put_data(struct dump_writer *writer, const struct etl_event *event)
 /* Print a stack below its event, with a line for each address. */
 static void put_text_stack(struct dump_writer *writer, const struct stack *stack)
 {
-	struct out *out = &writer->out;
+	struct out_buffer *out = &writer->out;
 	const struct cached_name *name;
 	size_t i;
 
@@ -336,7 +336,7 @@ static void put_text_stack(struct dump_writer *writer, const struct stack *stack
 
 static void put_json_stack(struct dump_writer *writer, const struct stack *stack)
 {
-	struct out *out = &writer->out;
+	struct out_buffer *out = &writer->out;
 	const struct cached_name *name;
 	size_t i;
 
@@ -371,7 +371,7 @@ static void put_json_stack(struct dump_writer *writer, const struct stack *stack
 /* Print the values of a stack whose event is not in the file. */
 static void put_text_lone_stack(struct dump_writer *writer, const struct stack *stack)
 {
-	struct out *out = &writer->out;
+	struct out_buffer *out = &writer->out;
 
 	out_literal(out, " EventTimeStamp=");
 	out_unsigned(out, stack->event_time_stamp);
@@ -497,7 +497,7 @@ no_memory:
 void dump_writer_begin(struct dump_writer *writer)
 {
 	const struct dump_columns *columns = &writer->plans.columns;
-	struct out *out = &writer->out;
+	struct out_buffer *out = &writer->out;
 	size_t i;
 
 	if (writer->options.format != DUMP_CSV)

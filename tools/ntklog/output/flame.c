@@ -9,9 +9,9 @@
 #include "report_rows.h"
 #include "text.h"
 
-static struct flame *find_callee(struct flame *caller, const char *name)
+static struct flame_node *find_callee(struct flame_node *caller, const char *name)
 {
-	struct flame *callee;
+	struct flame_node *callee;
 
 	HASH_FIND_STR(caller->callees, name, callee);
 	if (callee)
@@ -27,18 +27,18 @@ static struct flame *find_callee(struct flame *caller, const char *name)
 	return NULL;
 }
 
-static void add_sum(struct flame *flame, const double ns[FLAME_KINDS], uint64_t samples)
+static void add_sum(struct flame_node *flame, const double ns[FLAME_KINDS], uint64_t sample_count)
 {
 	unsigned int i;
 
 	for (i = 0; i < FLAME_KINDS; i++)
 		flame->ns[i] += ns[i];
-	flame->sample_count += samples;
+	flame->sample_count += sample_count;
 }
 
 /* Add a sum to the callee @name. Returns the callee, or NULL without memory. */
-static struct flame *enter(struct flame *flame, char *name, const double ns[FLAME_KINDS],
-			   uint64_t samples)
+static struct flame_node *add_callee(struct flame_node *flame, char *name,
+				     const double ns[FLAME_KINDS], uint64_t sample_count)
 {
 	char *at;
 
@@ -47,7 +47,7 @@ static struct flame *enter(struct flame *flame, char *name, const double ns[FLAM
 		*at = ':';
 	flame = find_callee(flame, name);
 	if (flame)
-		add_sum(flame, ns, samples);
+		add_sum(flame, ns, sample_count);
 	return flame;
 }
 
@@ -55,8 +55,9 @@ static struct flame *enter(struct flame *flame, char *name, const double ns[FLAM
  * Add a stack: the functions of @entry, below the attribute of --by, if that splits the stacks.
  * @entry is NULL for the stacks that have no entry.
  */
-static bool add_stack(struct flame *root, const struct report *report,
-		      const struct stack_entry *entry, const char *by, const struct stack_sum *sum)
+static bool add_stack(struct flame_node *root, const struct report *report,
+		      const struct stack_entry *entry, const char *attribute_label,
+		      const struct stack_sum *sum)
 {
 	const double ns[FLAME_KINDS] = {
 		[FLAME_WAIT] = etl_cycles_ns(report->file, sum->wait_sum),
@@ -64,42 +65,42 @@ static bool add_stack(struct flame *root, const struct report *report,
 		[FLAME_CHARGED] = report_ticks_ns(report, sum->charged_ticks),
 	};
 	size_t count = entry ? entry->address_count : 0;
-	struct flame *flame = root;
+	struct flame_node *flame = root;
 	char name[NAME_SIZE];
 	unsigned int i;
 
 	if (!sum->record_count && sum->charged_ticks <= 0)
 		return true;
 	add_sum(flame, ns, sum->record_count);
-	if (by) {
-		snprintf(name, sizeof(name), "%s", by);
+	if (attribute_label) {
+		snprintf(name, sizeof(name), "%s", attribute_label);
 		/* snprintf() may have cut the label within a character. */
 		text_clean(name);
-		flame = enter(flame, name, ns, sum->record_count);
+		flame = add_callee(flame, name, ns, sum->record_count);
 	}
 	if (!count && flame) {
 		snprintf(name, sizeof(name), entry ? "(no stack)" : "(other stacks)");
-		flame = enter(flame, name, ns, sum->record_count);
+		flame = add_callee(flame, name, ns, sum->record_count);
 	}
 	while (count && flame) {
 		names_format_function(report->names, entry->key.addresses[--count], name,
 				      sizeof(name));
-		flame = enter(flame, name, ns, sum->record_count);
+		flame = add_callee(flame, name, ns, sum->record_count);
 	}
 	for (i = 0; flame && i < FLAME_KINDS; i++)
 		flame->own_ns[i] += ns[i];
 	return flame;
 }
 
-static int compare_names(const struct flame *a, const struct flame *b)
+static int compare_names(const struct flame_node *a, const struct flame_node *b)
 {
 	return strcmp(a->name, b->name);
 }
 
 /* Sort by names: the order of a hash table may differ between runs of the program. */
-static void sort_callees(struct flame *flame)
+static void sort_callees(struct flame_node *flame)
 {
-	struct flame *callee;
+	struct flame_node *callee;
 
 	HASH_SORT(flame->callees, compare_names);
 	for (callee = flame->callees; callee; callee = callee->hh.next)
@@ -107,28 +108,30 @@ static void sort_callees(struct flame *flame)
 }
 
 /**
- * flame_make() - make the tree of all stacks, or of those of a lock
+ * flame_make_tree() - make the tree of all stacks, or of those of a lock
  * @root: root of the tree, all zero; the caller must use flame_free() even after a failure
  * @report: report with its file, analysis and names
  * @lock: the lock, for which the analysis has its lock_stacks; NULL: all locks
  *
  * Return: true, or false if there was no memory for all stacks.
  */
-bool flame_make(struct flame *root, const struct report *report,
-		const struct charge_class_key *lock)
+bool flame_make_tree(struct flame_node *root, const struct report *report,
+		     const struct charged_class_key *lock)
 {
 	const struct analysis *analysis = report->analysis;
 	const struct stack_stats *stats = lock ? &analysis->lock_stacks : &analysis->stacks;
 	const struct stack_entry *entry;
-	bool is_split = !lock && analysis->splits, is_complete = true;
+	bool is_split = !lock && analysis->split_sums, is_complete = true;
+	uint64_t number;
 
 	for (entry = stats->stacks; entry; entry = entry->hh.next) {
 		if (lock && (entry->key.class != lock->class ||
-			     entry->key.is_sleeping != lock->is_sleeping))
+			     entry->key.is_sleeping_lock != lock->is_sleeping_lock))
 			continue;
+		number = entry->key.attribute_number;
 		is_complete &= add_stack(root, report, entry, is_split ?
-					 report_label_text(report_split(report,
-									entry->key.by).label) :
+					 report_label_text(report_split_pair(report,
+									     number).label) :
 					 NULL, &entry->sum);
 	}
 	if (!lock)
@@ -140,10 +143,10 @@ bool flame_make(struct flame *root, const struct report *report,
 }
 
 /* Print the callees of a function. @path has the functions above them, of @length bytes. */
-static void print_folded(const struct flame *flame, enum flame_kind what, FILE *stream,
+static void print_folded(const struct flame_node *flame, enum flame_kind what, FILE *stream,
 			 char **path, size_t *room, size_t length)
 {
-	const struct flame *callee;
+	const struct flame_node *callee;
 	size_t needed;
 
 	for (callee = flame->callees; callee; callee = callee->hh.next) {
@@ -165,14 +168,14 @@ static void print_folded(const struct flame *flame, enum flame_kind what, FILE *
 
 /**
  * flame_print_folded() - print folded stacks, which flame graph tools read
- * @root: tree from flame_make()
+ * @root: tree from flame_make_tree()
  * @what: sum to print, in nanoseconds
  * @stream: stream to print to
  *
  * A line has the functions of a stack from the outermost on, separated by ";", and a number. A
  * stack whose sum rounds to 0 has no line.
  */
-void flame_print_folded(const struct flame *root, enum flame_kind what, FILE *stream)
+void flame_print_folded(const struct flame_node *root, enum flame_kind what, FILE *stream)
 {
 	char *path = NULL;
 	size_t room = 0;
@@ -183,13 +186,13 @@ void flame_print_folded(const struct flame *root, enum flame_kind what, FILE *st
 
 /**
  * flame_free() - free all callees of a root
- * @root: root of a tree from flame_make()
+ * @root: root of a tree from flame_make_tree()
  */
-void flame_free(struct flame *root)
+void flame_free(struct flame_node *root)
 {
-	struct flame *callee;
+	struct flame_node *callee;
 
-	while ((callee = hash_take(root->callees))) {
+	while ((callee = hash_take_first(root->callees))) {
 		flame_free(callee);
 		free(callee);
 	}

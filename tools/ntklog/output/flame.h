@@ -30,18 +30,18 @@ enum flame_kind {
  * @ns: sums of all stacks through the function, ns
  * @own_ns: sums of the stacks that end in it, ns
  */
-struct flame {
+struct flame_node {
 	char name[NAME_SIZE];
 	double ns[FLAME_KINDS];
 	double own_ns[FLAME_KINDS];
 	uint64_t sample_count;
-	struct flame *callees;
+	struct flame_node *callees;
 	UT_hash_handle hh;
 };
 
-bool flame_make(struct flame *root, const struct report *report,
-		const struct charge_class_key *lock);
-void flame_print_folded(const struct flame *root, enum flame_kind what, FILE *stream);
-void flame_free(struct flame *root);
+bool flame_make_tree(struct flame_node *root, const struct report *report,
+		     const struct charged_class_key *lock);
+void flame_print_folded(const struct flame_node *root, enum flame_kind what, FILE *stream);
+void flame_free(struct flame_node *root);
 
 #endif /* _NTKLOG_FLAME_H */

@@ -15,19 +15,19 @@ const char out_digit_pairs[] =
  *
  * ferror() of the stream tells a failure.
  */
-void out_flush(struct out *out)
+void out_flush(struct out_buffer *out)
 {
 	fwrite(out->buffer, 1, out->used, out->stream);
 	out->used = 0;
 }
 
 /**
- * out_large() - write text that is larger than the buffer
+ * out_large_text() - write text that is larger than the buffer
  * @out: output
  * @text: text to write
  * @length: bytes of @text
  */
-void out_large(struct out *out, const char *text, size_t length)
+void out_large_text(struct out_buffer *out, const char *text, size_t length)
 {
 	out_flush(out);
 	fwrite(text, 1, length, out->stream);
@@ -38,7 +38,7 @@ void out_large(struct out *out, const char *text, size_t length)
  * @out: output
  * @value: number
  */
-void out_hex(struct out *out, uint64_t value)
+void out_hex(struct out_buffer *out, uint64_t value)
 {
 	unsigned int digits = value ? (67 - __builtin_clzll(value)) / 4 : 1, i;
 	char *to = out_reserve(out, 2 + digits);
@@ -57,7 +57,7 @@ void out_hex(struct out *out, uint64_t value)
  * @decimals: number of decimals
  * @width: least number of characters, filled up with spaces on the left
  */
-void out_fixed(struct out *out, int64_t value, unsigned int decimals, unsigned int width)
+void out_fixed(struct out_buffer *out, int64_t value, unsigned int decimals, unsigned int width)
 {
 	char text[2 * OUT_DIGITS + 2], *end = text + sizeof(text), *start;
 	size_t length, digits;
@@ -85,7 +85,7 @@ void out_fixed(struct out *out, int64_t value, unsigned int decimals, unsigned i
  * @out: output
  * @text: text in UTF-8
  */
-void out_json(struct out *out, const char *text)
+void out_json(struct out_buffer *out, const char *text)
 {
 	for (; *text; text++) {
 		unsigned char c = *text;

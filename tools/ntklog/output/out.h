@@ -15,15 +15,15 @@
 /* Most digits of a uint64_t. */
 #define OUT_DIGITS	20
 
-struct out {
+struct out_buffer {
 	FILE *stream;
 	size_t used;
 	char buffer[OUT_SIZE];
 };
 
-void out_flush(struct out *out);
-void out_large(struct out *out, const char *text, size_t length);
-void out_json(struct out *out, const char *text);
+void out_flush(struct out_buffer *out);
+void out_large_text(struct out_buffer *out, const char *text, size_t length);
+void out_json(struct out_buffer *out, const char *text);
 
 /* The numbers 00 to 99, two digits each. */
 extern const char out_digit_pairs[];
@@ -78,24 +78,24 @@ static inline char *out_digits(char *end, uint64_t value)
  * Reserve @length bytes: flush the buffer if fewer are free. Returns the first free byte. The
  * caller increases @out->used by the bytes that it writes there.
  */
-static inline char *out_reserve(struct out *out, size_t length)
+static inline char *out_reserve(struct out_buffer *out, size_t length)
 {
 	if (out->used + length > sizeof(out->buffer))
 		out_flush(out);
 	return out->buffer + out->used;
 }
 
-static inline void out_bytes(struct out *out, const char *text, size_t length)
+static inline void out_bytes(struct out_buffer *out, const char *text, size_t length)
 {
 	if (length > sizeof(out->buffer)) {
-		out_large(out, text, length);
+		out_large_text(out, text, length);
 		return;
 	}
 	memcpy(out_reserve(out, length), text, length);
 	out->used += length;
 }
 
-static inline void out_char(struct out *out, char c)
+static inline void out_char(struct out_buffer *out, char c)
 {
 	*out_reserve(out, 1) = c;
 	out->used++;
@@ -104,26 +104,26 @@ static inline void out_char(struct out *out, char c)
 /* Write a string literal, whose length the compiler knows. */
 #define out_literal(out, text)	out_bytes(out, text, sizeof(text) - 1)
 
-static inline void out_text(struct out *out, const char *text)
+static inline void out_text(struct out_buffer *out, const char *text)
 {
 	out_bytes(out, text, strlen(text));
 }
 
-static inline void out_unsigned(struct out *out, uint64_t value)
+static inline void out_unsigned(struct out_buffer *out, uint64_t value)
 {
 	char digits[OUT_DIGITS], *start = out_digits(digits + OUT_DIGITS, value);
 
 	out_bytes(out, start, digits + OUT_DIGITS - start);
 }
 
-static inline void out_signed(struct out *out, int64_t value)
+static inline void out_signed(struct out_buffer *out, int64_t value)
 {
 	if (value < 0)
 		out_char(out, '-');
 	out_unsigned(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
-void out_hex(struct out *out, uint64_t value);
-void out_fixed(struct out *out, int64_t value, unsigned int decimals, unsigned int width);
+void out_hex(struct out_buffer *out, uint64_t value);
+void out_fixed(struct out_buffer *out, int64_t value, unsigned int decimals, unsigned int width);
 
 #endif /* _NTKLOG_OUT_H */

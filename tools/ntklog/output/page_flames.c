@@ -22,9 +22,9 @@ struct function_selection {
 	size_t all;
 };
 
-static bool collect_functions(struct function_selection *selection, const struct flame *caller)
+static bool collect_functions(struct function_selection *selection, const struct flame_node *caller)
 {
-	const struct flame *callee;
+	const struct flame_node *callee;
 	double *more;
 
 	for (callee = caller->callees; callee; callee = callee->hh.next) {
@@ -58,9 +58,9 @@ static int compare_sums(const void *a, const void *b)
  * own callees. Returns their number.
  */
 static size_t append_callees(json_t *functions, const struct function_selection *selection,
-			     const struct flame *caller, unsigned int depth)
+			     const struct flame_node *caller, unsigned int depth)
 {
-	const struct flame *callee;
+	const struct flame_node *callee;
 	size_t count = 0;
 
 	for (callee = caller->callees; callee; callee = callee->hh.next) {
@@ -86,7 +86,7 @@ static size_t append_callees(json_t *functions, const struct function_selection 
  *
  * Return: a JSON object; NULL if the sum is 0, or without memory.
  */
-json_t *page_flame_json(const struct flame *root, enum flame_kind what, size_t most)
+json_t *page_flame_json(const struct flame_node *root, enum flame_kind what, size_t most)
 {
 	struct function_selection selection = {
 		.what = what, .least = LEAST_SHARE * root->ns[what],

@@ -6,6 +6,6 @@
 
 #include "flame.h"
 
-json_t *page_flame_json(const struct flame *root, enum flame_kind what, size_t most);
+json_t *page_flame_json(const struct flame_node *root, enum flame_kind what, size_t most);
 
 #endif /* _NTKLOG_PAGE_FLAMES_H */

@@ -30,7 +30,7 @@ static int compare_locks(const void *a, const void *b)
 
 static void add_spinlocks(const struct report *report, struct page_lock *locks, size_t *count)
 {
-	const struct spinlock_lock *from;
+	const struct spinlock_entry *from;
 
 	for (from = report->analysis->spinlocks.locks; from; from = from->hh.next) {
 		struct page_lock *lock = &locks[*count];
@@ -43,7 +43,7 @@ static void add_spinlocks(const struct report *report, struct page_lock *locks, 
 			.spinlock = from,
 			.timeline = from->timeline,
 			.wait_cycles = from->sum.wait.sum,
-			.acquisition_count = from->sum.acquisitions,
+			.acquisition_count = from->sum.acquisition_count,
 		};
 		names_format_address(report->names, from->address, lock->name, NAME_SIZE);
 		++*count;
@@ -75,13 +75,13 @@ static void add_resources(const struct report *report, struct page_lock *locks, 
 }
 
 /* Test whether a table of locks has the class. */
-static bool lock_has_record(const struct analysis *analysis, const struct charge_class_key *key)
+static bool lock_has_record(const struct analysis *analysis, const struct charged_class_key *key)
 {
-	const struct spinlock_lock *spinlock;
+	const struct spinlock_entry *spinlock;
 	const struct resource_entry *resource;
 	struct resource_key resource_key = { .address = key->class };
 
-	if (!key->is_sleeping) {
+	if (!key->is_sleeping_lock) {
 		HASH_FIND(hh, analysis->spinlocks.locks, &key->class, sizeof(key->class), spinlock);
 		return spinlock;
 	}
@@ -97,9 +97,9 @@ static bool lock_has_record(const struct analysis *analysis, const struct charge
 /* Add the locks that have no record, because all waits for them lasted until the end. */
 static void add_open_locks(const struct report *report, struct page_lock *locks, size_t *count)
 {
-	const struct charge_class *from;
+	const struct charged_class *from;
 
-	for (from = report->analysis->charges.classes; from; from = from->hh.next) {
+	for (from = report->analysis->charge_sums.classes; from; from = from->hh.next) {
 		struct page_lock *lock = &locks[*count];
 
 		if (lock_has_record(report->analysis, &from->key))
@@ -113,11 +113,11 @@ static void add_open_locks(const struct report *report, struct page_lock *locks,
 /* Set what the answer sorts the locks by. */
 static void set_charged_waits(const struct report *report, struct page_lock *locks, size_t count)
 {
-	const struct charge_class *class;
+	const struct charged_class *class;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		HASH_FIND(hh, report->analysis->charges.classes, &locks[i].key,
+		HASH_FIND(hh, report->analysis->charge_sums.classes, &locks[i].key,
 			  sizeof(locks[i].key), class);
 		locks[i].charged_ticks = class ? class->sum.wait_ticks : 0;
 	}
@@ -136,7 +136,7 @@ struct page_lock *page_locks_find(const struct report *report, unsigned int tabl
 	const struct analysis *analysis = report->analysis;
 	size_t most = HASH_COUNT(analysis->spinlocks.locks) +
 		      HASH_COUNT(analysis->resources.resources) +
-		      HASH_COUNT(analysis->charges.classes);
+		      HASH_COUNT(analysis->charge_sums.classes);
 	struct page_lock *locks = calloc(most + 1, sizeof(*locks));
 	unsigned int all = 1 << REPORT_BLOCKERS | 1 << REPORT_WAITERS;
 
@@ -189,14 +189,14 @@ static int compare_rows(const void *a, const void *b)
 
 	if (left->ticks != right->ticks)
 		return left->ticks < right->ticks ? 1 : -1;
-	return strcmp(left->key.first->text, right->key.first->text);
+	return strcmp(left->key.first_label->text, right->key.first_label->text);
 }
 
 /* Make a list of a lock's waiters or holders, the greatest first, with the rest in one entry. */
-static json_t *names_json(const struct report *report, const struct charge_class_key *key,
+static json_t *names_json(const struct report *report, const struct charged_class_key *key,
 			  enum charge_row_kind kind)
 {
-	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charge_row **rows = calloc(HASH_COUNT(sums->rows) + 1, sizeof(*rows));
 	const struct charge_row *row;
 	json_t *array = json_array();
@@ -210,12 +210,11 @@ static json_t *names_json(const struct report *report, const struct charge_class
 		qsort(rows, count, sizeof(*rows), compare_rows);
 	for (i = 0; i < count; i++) {
 		double ns = report_ticks_ns(report, (double)rows[i]->ticks);
+		const char *label = rows[i]->key.first_label->text;
 
 		if (i < NAMES_MAX)
-			json_array_append_new(array,
-					      json_pack("[o, f]",
-							page_json_string(rows[i]->key.first->text),
-							ns));
+			json_array_append_new(array, json_pack("[o, f]", page_json_string(label),
+							       ns));
 		else
 			rest += ns;
 	}
@@ -232,13 +231,14 @@ static void append_times(json_t *array, const struct report *report, const char 
 
 	report_widen_axis(report, wait, &axis);
 	report_widen_axis(report, hold, &axis);
-	if (axis.decades)
+	if (axis.decade_count)
 		json_array_append_new(array,
 				      json_pack("{s:s, s:i, s:i, s:o*, s:o*}", "label", label,
-						"first", axis.first, "decades", axis.decades,
+						"first", axis.first_power,
+						"decades", axis.decade_count,
 						"waits", report_histogram_json(report, wait, &axis),
-						"holds", report_histogram_json(report, hold,
-									       &axis)));
+						"holds",
+						report_histogram_json(report, hold, &axis)));
 }
 
 /* Make the distributions of waits and holds: of a lock that sleeps for each of its two modes. */
@@ -267,20 +267,20 @@ static json_t *depths_json(const struct page_lock *lock)
 	json_t *depths;
 	size_t i;
 
-	if (!sum || !sum->max_depth || !sum->acquisitions)
+	if (!sum || !sum->max_depth || !sum->acquisition_count)
 		return NULL;
 	depths = json_array();
 	for (i = 0; i < SPINLOCK_DEPTHS; i++)
 		json_array_append_new(depths, json_real((double)sum->depth_counts[i] /
-							(double)sum->acquisitions));
+							(double)sum->acquisition_count));
 	return depths;
 }
 
 static void add_charges(json_t *object, const struct report *report, const struct page_lock *lock)
 {
-	const struct charge_sums *sums = &report->analysis->charges;
-	const struct charge_class *class;
-	struct flame root = { .name = "all" };
+	const struct charge_sums *sums = &report->analysis->charge_sums;
+	const struct charged_class *class;
+	struct flame_node root = { .name = "all" };
 
 	HASH_FIND(hh, sums->classes, &lock->key, sizeof(lock->key), class);
 	if (class) {
@@ -300,7 +300,7 @@ static void add_charges(json_t *object, const struct report *report, const struc
 		json_object_set_new(object, "holders",
 				    names_json(report, &lock->key, CHARGE_ROW_HOLDER));
 	}
-	if (report->analysis->has_lock_stacks && flame_make(&root, report, &lock->key)) {
+	if (report->analysis->has_lock_stacks && flame_make_tree(&root, report, &lock->key)) {
 		json_object_set_new(object, "waiter_stacks",
 				    page_flame_json(&root, FLAME_WAIT, FUNCTIONS_MAX));
 		json_object_set_new(object, "holder_stacks",
@@ -327,8 +327,8 @@ json_t *page_locks_json(const struct report *report, const struct page_lock *loc
 		names_format_address(report->names, locks[i].key.class, name, sizeof(name));
 		object = json_pack("{s:o, s:o, s:b, s:I, s:o, s:o*}", "name",
 				   page_json_string(locks[i].name), "lock", page_json_string(name),
-				   "is_sleeping", (int)locks[i].key.is_sleeping, "acquisitions",
-				   (json_int_t)locks[i].acquisition_count, "times",
+				   "is_sleeping", (int)locks[i].key.is_sleeping_lock,
+				   "acquisitions", (json_int_t)locks[i].acquisition_count, "times",
 				   times_json(report, &locks[i]), "depths",
 				   depths_json(&locks[i]));
 		if (report->analysis->charges_waits)

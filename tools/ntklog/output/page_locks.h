@@ -16,9 +16,9 @@
  * @acquisition_count: number of acquisitions, or of releases of a lock that sleeps
  */
 struct page_lock {
-	struct charge_class_key key;
+	struct charged_class_key key;
 	char name[NAME_SIZE + 16];
-	const struct spinlock_lock *spinlock;
+	const struct spinlock_entry *spinlock;
 	const struct resource_entry *resource;
 	const struct timeline *timeline;
 	uint64_t charged_ticks;

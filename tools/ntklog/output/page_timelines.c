@@ -21,7 +21,7 @@ struct timeline_row {
  * @unit_text: plural of the things that the height of a bar counts
  * @ns: nanoseconds per unit of a sum
  */
-struct picture {
+struct timeline_picture {
 	const char *title;
 	const char *unit_text;
 	bool is_wait;
@@ -35,7 +35,7 @@ struct picture {
  * Return the number of slots that the trace covers, or more if a later slot is not empty; 0 if all
  * slots of the rows are empty.
  */
-static size_t count_slots(const struct report *report, const struct picture *picture)
+static size_t count_slots(const struct report *report, const struct timeline_picture *picture)
 {
 	const struct analysis *analysis = report->analysis;
 	double ticks = report->seconds * (double)report->file->perf_freq, slots;
@@ -46,7 +46,7 @@ static size_t count_slots(const struct report *report, const struct picture *pic
 		ticks = (double)(analysis->last_time - analysis->origin_time);
 	for (i = 0; i < picture->row_count; i++)
 		for (slot = used; slot < TIMELINE_SLOTS; slot++)
-			if (picture->rows[i].timeline->slots[slot] > 0)
+			if (picture->rows[i].timeline->slot_sums[slot] > 0)
 				used = slot + 1;
 	slots = ceil(ticks / (double)picture->timelines->slot_ticks);
 	if (used && slots > (double)used)
@@ -61,7 +61,7 @@ static json_t *sums_json(const struct timeline *timeline, size_t used, double sc
 	size_t slot;
 
 	for (slot = 0; slot < used; slot++)
-		json_array_append_new(sums, json_real(timeline->slots[slot] * scale));
+		json_array_append_new(sums, json_real(timeline->slot_sums[slot] * scale));
 	return sums;
 }
 
@@ -70,19 +70,20 @@ static bool has_sums(const struct timeline *timeline)
 	size_t slot;
 
 	for (slot = 0; timeline && slot < TIMELINE_SLOTS; slot++)
-		if (timeline->slots[slot] > 0)
+		if (timeline->slot_sums[slot] > 0)
 			return true;
 	return false;
 }
 
-static void add_row(struct picture *picture, const char *label, const struct timeline *timeline)
+static void add_row(struct timeline_picture *picture, const char *label,
+		    const struct timeline *timeline)
 {
 	if (picture->row_count < ROWS && has_sums(timeline))
 		picture->rows[picture->row_count++] = (struct timeline_row) { label, timeline };
 }
 
 static void append_picture(json_t *pictures, const struct report *report,
-			   const struct picture *picture)
+			   const struct timeline_picture *picture)
 {
 	double slot_ns =
 		(double)picture->timelines->slot_ticks * 1e9 / (double)report->file->perf_freq;
@@ -108,25 +109,25 @@ static void append_picture(json_t *pictures, const struct report *report,
 
 static int compare_threads(const void *a, const void *b)
 {
-	const struct switch_thread *left = *(const struct switch_thread *const *)a;
-	const struct switch_thread *right = *(const struct switch_thread *const *)b;
+	const struct thread_stats *left = *(const struct thread_stats *const *)a;
+	const struct thread_stats *right = *(const struct thread_stats *const *)b;
 
-	if (left->run.sum != right->run.sum)
-		return left->run.sum < right->run.sum ? 1 : -1;
+	if (left->run_times.sum != right->run_times.sum)
+		return left->run_times.sum < right->run_times.sum ? 1 : -1;
 	return (left->thread_id > right->thread_id) - (left->thread_id < right->thread_id);
 }
 
 static void append_threads(json_t *pictures, const struct report *report)
 {
 	const struct switch_stats *stats = &report->analysis->switches;
-	struct picture picture = {
+	struct timeline_picture picture = {
 		.title = "When threads ran", .unit_text = "CPUs that the thread had",
 		.timelines = &stats->timelines, .ns = report_ticks_ns(report, 1),
 	};
-	const struct switch_thread **threads = calloc(HASH_COUNT(stats->threads) + 1,
+	const struct thread_stats **threads = calloc(HASH_COUNT(stats->threads) + 1,
 						       sizeof(*threads));
 	char labels[ROWS][NAME_SIZE + 16];
-	const struct switch_thread *thread;
+	const struct thread_stats *thread;
 	size_t count = 0, i;
 
 	for (thread = stats->threads; threads && thread; thread = thread->hh.next)
@@ -145,22 +146,22 @@ static void append_threads(json_t *pictures, const struct report *report)
 }
 
 static void append_locks(json_t *pictures, const struct report *report,
-			 const struct page_lock *locks, size_t count, bool are_sleeping)
+			 const struct page_lock *locks, size_t count, bool are_sleeping_locks)
 {
-	struct picture picture = {
-		.title = are_sleeping ? "When locks that sleep were waited for" :
+	struct timeline_picture picture = {
+		.title = are_sleeping_locks ? "When locks that sleep were waited for" :
 					"When spin locks were waited for",
-		.unit_text = are_sleeping ? "threads that waited for it" :
+		.unit_text = are_sleeping_locks ? "threads that waited for it" :
 					    "CPUs that waited for it",
 		.is_wait = true,
-		.timelines = are_sleeping ? &report->analysis->resources.timelines :
+		.timelines = are_sleeping_locks ? &report->analysis->resources.timelines :
 					    &report->analysis->spinlocks.timelines,
 		.ns = etl_cycles_ns(report->file, 1),
 	};
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (locks[i].key.is_sleeping == are_sleeping)
+		if (locks[i].key.is_sleeping_lock == are_sleeping_locks)
 			add_row(&picture, locks[i].name, locks[i].timeline);
 	append_picture(pictures, report, &picture);
 }

@@ -55,7 +55,7 @@ struct perfetto_interned {
 	UT_hash_handle hh;
 };
 
-static struct perfetto_interned *find_interned(struct perfetto *perfetto,
+static struct perfetto_interned *find_interned(struct perfetto_writer *perfetto,
 					       const struct interned_key *key)
 {
 	struct perfetto_interned *entry;
@@ -95,7 +95,7 @@ static void set_text(Perfetto__InternedString *to, uint64_t number, const char *
 }
 
 /* Put the names that each trace has. */
-static void put_fixed(struct perfetto *perfetto)
+static void put_fixed_names(struct perfetto_writer *perfetto)
 {
 	Perfetto__InternedName names[PERFETTO_ARGUMENTS + PERFETTO_CATEGORIES];
 	Perfetto__InternedName *pointers[PERFETTO_ARGUMENTS + PERFETTO_CATEGORIES];
@@ -130,9 +130,9 @@ static void put_fixed(struct perfetto *perfetto)
  *
  * Return: true if the table of names and stacks is full, or before the first event.
  */
-bool perfetto_must_renew_interned(const struct perfetto *perfetto)
+bool perfetto_must_renew_interned(const struct perfetto_writer *perfetto)
 {
-	return !perfetto->has_put_fixed || HASH_COUNT(perfetto->interned) >= INTERNED_MAX;
+	return !perfetto->fixed_names_are_put || HASH_COUNT(perfetto->interned) >= INTERNED_MAX;
 }
 
 /**
@@ -141,11 +141,11 @@ bool perfetto_must_renew_interned(const struct perfetto *perfetto)
  *
  * The numbers that perfetto_intern() and perfetto_intern_stack() have returned become invalid.
  */
-void perfetto_renew_interned(struct perfetto *perfetto)
+void perfetto_renew_interned(struct perfetto_writer *perfetto)
 {
 	perfetto_free_interned(perfetto);
-	put_fixed(perfetto);
-	perfetto->has_put_fixed = true;
+	put_fixed_names(perfetto);
+	perfetto->fixed_names_are_put = true;
 }
 
 /**
@@ -164,8 +164,8 @@ void perfetto_name_task(const struct names *names, uint32_t thread_id, char *tex
 	text_clean(text);
 }
 
-static void print_name(const struct perfetto *perfetto, enum perfetto_name name, uint64_t value,
-		       char *text, size_t size)
+static void print_name(const struct perfetto_writer *perfetto, enum perfetto_name_kind name,
+		       uint64_t value, char *text, size_t size)
 {
 	const struct names *names = perfetto->conversion->names;
 	size_t length = 0;
@@ -184,7 +184,7 @@ static void print_name(const struct perfetto *perfetto, enum perfetto_name name,
 		names_format_address(names, value, text + length, size - length);
 }
 
-static void put_name(struct perfetto *perfetto, const struct perfetto_interned *entry)
+static void put_name(struct perfetto_writer *perfetto, const struct perfetto_interned *entry)
 {
 	Perfetto__InternedName name = PERFETTO__INTERNED_NAME__INIT, *names = &name;
 	Perfetto__Frame frame = PERFETTO__FRAME__INIT, *frames = &frame;
@@ -228,7 +228,8 @@ static void put_name(struct perfetto *perfetto, const struct perfetto_interned *
  *
  * Return: the number; 0 without memory.
  */
-uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uint64_t value)
+uint64_t perfetto_intern(struct perfetto_writer *perfetto, enum perfetto_name_kind name,
+			 uint64_t value)
 {
 	const struct interned_key key = { .name = name, .value = value };
 	uint64_t mixed = (value + name) * UINT64_C(0x9E3779B97F4A7C15);
@@ -255,7 +256,7 @@ uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uin
  *
  * Return: the number; 0 if there is no stack, or without memory.
  */
-uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *stack)
+uint64_t perfetto_intern_stack(struct perfetto_writer *perfetto, const struct stack *stack)
 {
 	Perfetto__Callstack callstack = PERFETTO__CALLSTACK__INIT, *callstacks = &callstack;
 	Perfetto__InternedData interned = PERFETTO__INTERNED_DATA__INIT;
@@ -293,11 +294,11 @@ uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *st
  * perfetto_free_interned() - empty the table of names and stacks
  * @perfetto: state of the conversion
  */
-void perfetto_free_interned(struct perfetto *perfetto)
+void perfetto_free_interned(struct perfetto_writer *perfetto)
 {
 	struct perfetto_interned *entry;
 
 	memset(perfetto->recent_interned, 0, sizeof(perfetto->recent_interned));
-	while ((entry = hash_take(perfetto->interned)))
+	while ((entry = hash_take_first(perfetto->interned)))
 		free(entry);
 }

@@ -20,7 +20,7 @@ static const char *const group_names[PERFETTO_GROUPS] = {
 	[PERFETTO_CLASSES] = "waits, by class of locks",
 };
 
-static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
+static void put_packet(struct perfetto_writer *perfetto, Perfetto__TracePacket *packet)
 {
 	Perfetto__Trace trace = PERFETTO__TRACE__INIT;
 	char *to = out_reserve(&perfetto->out, PACKET_SIZE);
@@ -38,7 +38,7 @@ static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
  * @interned: names and stacks, with their numbers
  * @is_first: the trace refers to no earlier name or stack from here on
  */
-void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *interned,
+void perfetto_put_interned(struct perfetto_writer *perfetto, Perfetto__InternedData *interned,
 			   bool is_first)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -50,7 +50,7 @@ void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *in
 	put_packet(perfetto, &packet);
 }
 
-static void put_track(struct perfetto *perfetto, uint64_t number, char *name,
+static void put_track(struct perfetto_writer *perfetto, uint64_t number, char *name,
 		      Perfetto__TrackDescriptor *track)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -66,9 +66,9 @@ static void put_track(struct perfetto *perfetto, uint64_t number, char *name,
  * perfetto_put_groups() - put the groups of tracks
  * @perfetto: state of the conversion
  */
-void perfetto_put_groups(struct perfetto *perfetto)
+void perfetto_put_groups(struct perfetto_writer *perfetto)
 {
-	enum perfetto_group group;
+	enum track_group group;
 
 	for (group = PERFETTO_SPINLOCKS; group < PERFETTO_GROUPS; group++) {
 		Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -82,7 +82,7 @@ void perfetto_put_groups(struct perfetto *perfetto)
 }
 
 /* Print the name of a CPU, a task or a class of locks, which has the tracks of a group. */
-static void format_track_name(const struct perfetto *perfetto, enum perfetto_group group,
+static void format_track_name(const struct perfetto_writer *perfetto, enum track_group group,
 			      uint64_t number, char *text, size_t size)
 {
 	const struct names *names = perfetto->conversion->names;
@@ -109,7 +109,7 @@ static void format_track_name(const struct perfetto *perfetto, enum perfetto_gro
  *
  * Return: number of the lane; 0: no lane of the class has space.
  */
-uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group,
+uint64_t perfetto_find_lane(struct perfetto_writer *perfetto, enum track_group group,
 			    uint64_t track_owner, int64_t wait, int64_t hold, int64_t end)
 {
 	struct perfetto_track *track = perfetto_track_find(&perfetto->tracks, group, track_owner);
@@ -141,10 +141,10 @@ uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group
  * @argument: argument
  * @value: its value
  */
-void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument argument,
+void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument_kind argument,
 			 uint64_t value)
 {
-	slice->arguments[slice->argument_count++] = (struct perfetto_value) {
+	slice->arguments[slice->argument_count++] = (struct perfetto_argument) {
 		argument, PERFETTO_IS_NUMBER, value
 	};
 }
@@ -155,9 +155,10 @@ void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument ar
  * @argument: argument
  * @value: its value
  */
-void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument argument, bool value)
+void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument_kind argument,
+		       bool value)
 {
-	slice->arguments[slice->argument_count++] = (struct perfetto_value) {
+	slice->arguments[slice->argument_count++] = (struct perfetto_argument) {
 		argument, PERFETTO_IS_BOOL, value
 	};
 }
@@ -168,16 +169,16 @@ void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument argu
  * @argument: argument
  * @number: number of the text, of kind PERFETTO_CODE_TEXT or PERFETTO_TEXT
  */
-void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument argument,
+void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument_kind argument,
 		       uint64_t number)
 {
-	slice->arguments[slice->argument_count++] = (struct perfetto_value) {
+	slice->arguments[slice->argument_count++] = (struct perfetto_argument) {
 		argument, PERFETTO_IS_TEXT, number
 	};
 }
 
 /* Put an event of a track. A time before the clock's zero is a damaged one. */
-static void put_event(struct perfetto *perfetto, Perfetto__TrackEvent *event,
+static void put_event(struct perfetto_writer *perfetto, Perfetto__TrackEvent *event,
 		      Perfetto__TrackEvent__Type type, uint64_t track, int64_t ns)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -195,7 +196,7 @@ static void put_event(struct perfetto *perfetto, Perfetto__TrackEvent *event,
 	put_packet(perfetto, &packet);
 }
 
-static void set_annotation(Perfetto__DebugAnnotation *to, const struct perfetto_value *argument)
+static void set_annotation(Perfetto__DebugAnnotation *to, const struct perfetto_argument *argument)
 {
 	perfetto__debug_annotation__init(to);
 	to->has_name_iid = true;
@@ -208,7 +209,7 @@ static void set_annotation(Perfetto__DebugAnnotation *to, const struct perfetto_
 	to->string_value_iid = argument->value;
 }
 
-static void put_begin(struct perfetto *perfetto, Perfetto__TrackEvent__Type type,
+static void put_begin(struct perfetto_writer *perfetto, Perfetto__TrackEvent__Type type,
 		      struct perfetto_slice *slice)
 {
 	Perfetto__DebugAnnotation annotations[PERFETTO_ARGUMENTS_MAX];
@@ -239,7 +240,7 @@ static void put_begin(struct perfetto *perfetto, Perfetto__TrackEvent__Type type
  * @perfetto: state of the conversion
  * @slice: slice to put
  */
-void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice)
+void perfetto_put_slice(struct perfetto_writer *perfetto, struct perfetto_slice *slice)
 {
 	Perfetto__TrackEvent end = PERFETTO__TRACK_EVENT__INIT;
 
@@ -255,13 +256,13 @@ void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice)
  * @perfetto: state of the conversion
  * @slice: instant to put
  */
-void perfetto_put_instant(struct perfetto *perfetto, struct perfetto_slice *slice)
+void perfetto_put_instant(struct perfetto_writer *perfetto, struct perfetto_slice *slice)
 {
 	put_begin(perfetto, PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, slice);
 }
 
 /* Put a counter of the waiters of a class: their number on average, for each slot of time. */
-static void put_counter(struct perfetto *perfetto, const struct perfetto_track *track)
+static void put_counter(struct perfetto_writer *perfetto, const struct perfetto_track *track)
 {
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
@@ -281,7 +282,8 @@ static void put_counter(struct perfetto *perfetto, const struct perfetto_track *
 	for (i = 0; i <= TIMELINE_SLOTS; i++) {
 		Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
 
-		value = i < TIMELINE_SLOTS ? track->wait_timeline->slots[i] / (double)slot_ns : 0;
+		value = i < TIMELINE_SLOTS ?
+			track->wait_timeline->slot_sums[i] / (double)slot_ns : 0;
 		if (i && value == before)
 			continue;
 		before = value;
@@ -296,11 +298,11 @@ static void put_counter(struct perfetto *perfetto, const struct perfetto_track *
  * perfetto_put_counters() - put the counters of waiters, after the last event
  * @perfetto: state of the conversion
  */
-void perfetto_put_counters(struct perfetto *perfetto)
+void perfetto_put_counters(struct perfetto_writer *perfetto)
 {
 	const struct perfetto_track *track;
 
-	for (track = perfetto->tracks.table; track; track = track->hh.next)
+	for (track = perfetto->tracks.track_table; track; track = track->hh.next)
 		if (track->wait_timeline)
 			put_counter(perfetto, track);
 }

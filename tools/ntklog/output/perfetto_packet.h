@@ -27,7 +27,7 @@ enum perfetto_category {
 	PERFETTO_CATEGORIES,
 };
 
-enum perfetto_argument {
+enum perfetto_argument_kind {
 	PERFETTO_SPINS = 1,
 	PERFETTO_CALLER,
 	PERFETTO_THREAD,
@@ -43,7 +43,7 @@ enum perfetto_argument {
 };
 
 /* Kinds of names. Each has its own kind of value. */
-enum perfetto_name {
+enum perfetto_name_kind {
 	PERFETTO_LOCK_NAME,	/* key of a lock's class */
 	PERFETTO_WAIT_NAME,	/* the same; the name of the wait for it */
 	PERFETTO_RELEASE_NAME,	/* the same; the name of its release */
@@ -63,21 +63,21 @@ struct perfetto_interned;
  * @recent_interned: by a hash of kind and value: a name of this hash, or NULL
  * @start_ns: time of the trace's start, to which all times are added
  */
-struct perfetto {
-	struct out out;
+struct perfetto_writer {
+	struct out_buffer out;
 	struct conversion *conversion;
 	struct perfetto_tracks tracks;
 	struct perfetto_interned *interned;
 	const struct perfetto_interned *recent_interned[1 << PERFETTO_RECENT_BITS];
-	bool has_put_fixed;
+	bool fixed_names_are_put;
 	uint64_t last_number;
 	uint64_t start_ns;
 	bool no_memory;
 };
 
 /* @value: of PERFETTO_IS_TEXT the number of the text */
-struct perfetto_value {
-	enum perfetto_argument argument;
+struct perfetto_argument {
+	enum perfetto_argument_kind argument;
 	enum {
 		PERFETTO_IS_NUMBER,
 		PERFETTO_IS_BOOL,
@@ -103,27 +103,29 @@ struct perfetto_slice {
 	uint64_t previous_flow;
 	uint64_t stack;
 	size_t argument_count;
-	struct perfetto_value arguments[PERFETTO_ARGUMENTS_MAX];
+	struct perfetto_argument arguments[PERFETTO_ARGUMENTS_MAX];
 };
 
-void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument argument,
+void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument_kind argument,
 			 uint64_t value);
-void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument argument, bool value);
-void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument argument,
+void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument_kind argument,
+		       bool value);
+void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument_kind argument,
 		       uint64_t number);
-void perfetto_put_groups(struct perfetto *perfetto);
-uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group,
+void perfetto_put_groups(struct perfetto_writer *perfetto);
+uint64_t perfetto_find_lane(struct perfetto_writer *perfetto, enum track_group group,
 			    uint64_t track_owner, int64_t wait, int64_t hold, int64_t end);
-void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice);
-void perfetto_put_instant(struct perfetto *perfetto, struct perfetto_slice *slice);
-void perfetto_put_counters(struct perfetto *perfetto);
-void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *interned,
+void perfetto_put_slice(struct perfetto_writer *perfetto, struct perfetto_slice *slice);
+void perfetto_put_instant(struct perfetto_writer *perfetto, struct perfetto_slice *slice);
+void perfetto_put_counters(struct perfetto_writer *perfetto);
+void perfetto_put_interned(struct perfetto_writer *perfetto, Perfetto__InternedData *interned,
 			   bool is_first);
 void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size);
-bool perfetto_must_renew_interned(const struct perfetto *perfetto);
-void perfetto_renew_interned(struct perfetto *perfetto);
-uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uint64_t value);
-uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *stack);
-void perfetto_free_interned(struct perfetto *perfetto);
+bool perfetto_must_renew_interned(const struct perfetto_writer *perfetto);
+void perfetto_renew_interned(struct perfetto_writer *perfetto);
+uint64_t perfetto_intern(struct perfetto_writer *perfetto, enum perfetto_name_kind name,
+			 uint64_t value);
+uint64_t perfetto_intern_stack(struct perfetto_writer *perfetto, const struct stack *stack);
+void perfetto_free_interned(struct perfetto_writer *perfetto);
 
 #endif /* _NTKLOG_PERFETTO_PACKET_H */

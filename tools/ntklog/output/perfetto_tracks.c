@@ -15,17 +15,17 @@
  * Return: the track, or NULL if there are too many tracks or no memory.
  */
 struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
-					   enum perfetto_group group, uint64_t number)
+					   enum track_group group, uint64_t number)
 {
 	const struct perfetto_track wanted = { .key = { group, number } };
 	uint64_t mixed = (number + group) * UINT64_C(0x9E3779B97F4A7C15);
 	struct perfetto_track **recent =
-		&tracks->recent[mixed >> (64 - PERFETTO_TRACKS_BITS)];
+		&tracks->recent_tracks[mixed >> (64 - PERFETTO_TRACKS_BITS)];
 	struct perfetto_track *track = *recent;
 
 	if (track && track->key.number == number && track->key.group == group)
 		return track;
-	hash_find_or_add(tracks->table, key, &wanted.key, TRACKS_MAX, track);
+	hash_find_or_add(tracks->track_table, key, &wanted.key, TRACKS_MAX, track);
 	*recent = track;
 	return track;
 }
@@ -118,7 +118,7 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
 	size_t i;
 
 	timelines_free(&tracks->timelines);
-	while ((track = hash_take(tracks->table))) {
+	while ((track = hash_take_first(tracks->track_table))) {
 		for (i = 0; i < PERFETTO_LANES_MAX; i++)
 			free(track->lanes[i]);
 		free(track);

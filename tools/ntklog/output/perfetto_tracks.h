@@ -15,7 +15,7 @@
 #include "timeline.h"
 
 /* Groups of tracks, which are their parents. */
-enum perfetto_group {
+enum track_group {
 	PERFETTO_SPINLOCKS = 1,
 	PERFETTO_RESOURCES,
 	PERFETTO_THREADS,
@@ -68,18 +68,18 @@ struct perfetto_track {
 
 /*
  * All tracks; all zero if there are none.
- * @recent: by a hash of group and number: a track of this hash, or NULL
+ * @recent_tracks: by a hash of group and number: a track of this hash, or NULL
  * @last_number: highest number of a lane or a counter, above those of the groups
  */
 struct perfetto_tracks {
-	struct perfetto_track *table;
-	struct perfetto_track *recent[1 << PERFETTO_TRACKS_BITS];
+	struct perfetto_track *track_table;
+	struct perfetto_track *recent_tracks[1 << PERFETTO_TRACKS_BITS];
 	uint64_t last_number;
 	struct timelines timelines;
 };
 
 struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
-					   enum perfetto_group group, uint64_t number);
+					   enum track_group group, uint64_t number);
 uint64_t perfetto_new_number(struct perfetto_tracks *tracks);
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 					       struct perfetto_track *track, int64_t wait,

@@ -17,7 +17,7 @@
 /* Greatest number of bytes that a function may write behind the end of its text. */
 #define PUT_OVERRUN_MAX	64
 
-struct label {
+struct short_text {
 	unsigned int length;
 	char text[PUT_OVERRUN_MAX];
 };
@@ -35,7 +35,7 @@ static inline char *put_text(char *dest, const char *text)
 	return put_bytes(dest, text, strlen(text));
 }
 
-static inline char *put_label(char *dest, const struct label *label)
+static inline char *put_short_text(char *dest, const struct short_text *label)
 {
 	memcpy(dest, label->text, sizeof(label->text) / 2);
 	if (label->length > sizeof(label->text) / 2)
@@ -89,7 +89,7 @@ static inline char *put_signed(char *dest, int64_t value)
 }
 
 /* Return the eight hexadecimal digits of a number, as they are in memory. */
-static inline uint64_t eight_hex_digits(uint32_t value)
+static inline uint64_t format_eight_hex_digits(uint32_t value)
 {
 	uint64_t digits = value, letters;
 
@@ -111,9 +111,9 @@ static inline char *put_hex(char *dest, uint64_t value)
 	dest[0] = '0';
 	dest[1] = 'x';
 	value <<= 64 - 4 * length;
-	digits = eight_hex_digits(value >> 32);
+	digits = format_eight_hex_digits(value >> 32);
 	memcpy(dest + 2, &digits, 8);
-	digits = eight_hex_digits(value);
+	digits = format_eight_hex_digits(value);
 	memcpy(dest + 10, &digits, 8);
 	return dest + 2 + length;
 }

@@ -8,7 +8,7 @@
 #include "names.h"
 #include "table.h"
 
-enum report_table {
+enum report_table_kind {
 	REPORT_LOCKS,
 	REPORT_CALLERS,
 	REPORT_RESOURCES,
@@ -29,7 +29,7 @@ enum report_table {
  * @file: trace, of which the path, the header and the counts of damage are used
  * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
  * @joins_locks_of_waiter: the table of waiters has one row for each waiter, not for each lock of it
- * @by: name of the attribute that splits the rows of the tables; NULL: nothing does
+ * @attribute_name: name of the attribute that splits the rows of the tables; NULL: nothing does
  * @columns: the columns of @tables
  */
 struct report {
@@ -40,34 +40,34 @@ struct report {
 	bool has_coverage;
 	bool is_stream;
 	bool joins_locks_of_waiter;
-	const char *by;
+	const char *attribute_name;
 	struct table tables[REPORT_TABLES];
 	struct column *columns[REPORT_TABLES];
 	char blockers_title[192];
 };
 
-enum report_table report_find_table(const char *name);
-const char *report_table_name(enum report_table which);
-const char *report_refuses_by(enum report_table which, enum charge_by by);
+enum report_table_kind report_find_table(const char *name);
+const char *report_table_name(enum report_table_kind which);
+const char *report_attribute_refusal(enum report_table_kind which, enum charge_attribute attribute);
 void report_print_columns(const struct report *report, unsigned int tables, FILE *stream);
 void report_print_column_help(unsigned int tables, FILE *stream);
 bool report_shows_per_second(const struct report *report);
 bool report_has_lock_counts(const struct report *report);
 void report_show_column(struct report *report, const char *name, bool sorts);
-void report_print_empty(enum report_table which, bool is_selection, FILE *stream);
+void report_print_empty(enum report_table_kind which, bool is_selection, FILE *stream);
 void report_make_tables(struct report *report);
 void report_make_host_tables(struct report *report);
-int report_has_memory(const struct report *report);
+int report_check_memory(const struct report *report);
 bool report_lacks_names(const struct report *report);
 const char *report_resources_text(const struct report *report);
 void report_set_resource_kinds(struct report *report, uint32_t kinds);
 void report_print_facts(const struct report *report, FILE *stream, const char *before,
 			const char *after);
-void report_print_stacks(const struct report *report, FILE *stream, size_t top);
+void report_print_stacks(const struct report *report, FILE *stream, size_t rows_max);
 json_t *report_rates_json(const struct analysis *analysis);
-json_t *report_json(const struct report *report, size_t top, unsigned int tables);
-int report_print_page(const struct report *report, const char *path, size_t top, size_t all,
-		      unsigned int tables);
+json_t *report_json(const struct report *report, size_t rows_max, unsigned int tables);
+int report_print_page(const struct report *report, const char *path, size_t rows_visible,
+		      size_t all, unsigned int tables);
 void report_free(struct report *report);
 
 #endif /* _NTKLOG_REPORT_H */

@@ -14,7 +14,7 @@ static const struct charge_row *row_of(const void *row)
 
 static char *lock_cell(const struct report *report, const void *row)
 {
-	return charge_row_is_of_others(&report->analysis->charges, row) ?
+	return charge_row_is_of_others(&report->analysis->charge_sums, row) ?
 		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class->key.class);
 }
 
@@ -26,12 +26,12 @@ static char *waited_lock_cell(const struct report *report, const void *row)
 
 static char *waiter_cell(const struct report *report, const void *row)
 {
-	return strdup(row_of(row)->key.first->text);
+	return strdup(row_of(row)->key.first_label->text);
 }
 
 static char *holder_cell(const struct report *report, const void *row)
 {
-	return strdup(row_of(row)->key.second->text);
+	return strdup(row_of(row)->key.second_label->text);
 }
 
 static double pieces_cell(const struct report *report, const void *row)
@@ -46,13 +46,13 @@ static double charged_total_cell(const struct report *report, const void *row)
 
 static double charged_error_cell(const struct report *report, const void *row)
 {
-	return sum_error(row_of(row)->variance, row_of(row)->greatest_variance,
-			 (double)row_of(row)->ticks);
+	return estimate_sum_error(row_of(row)->variance, row_of(row)->greatest_variance,
+				  (double)row_of(row)->ticks);
 }
 
 static double charged_share_cell(const struct report *report, const void *row)
 {
-	return (double)row_of(row)->ticks / (double)report->analysis->charges.total.wait_ticks;
+	return (double)row_of(row)->ticks / (double)report->analysis->charge_sums.total.wait_ticks;
 }
 
 static double charged_max_cell(const struct report *report, const void *row)
@@ -83,13 +83,13 @@ static void format_ticks(const struct report *report, uint64_t ticks, char *text
 {
 	const union cell cell = { .number = report_ticks_ns(report, (double)ticks) };
 
-	cell_format(CELL_TIME, &cell, text, size);
+	cell_format_text(CELL_TIME, &cell, text, size);
 }
 
 /* Make a title with the parts of all waits, which add up to the waits. */
 static void make_title(struct report *report)
 {
-	const struct charge_sum *total = &report->analysis->charges.total;
+	const struct charge_sum *total = &report->analysis->charge_sums.total;
 	uint64_t held = total->part_ticks[CHARGE_HOLDER_RAN] +
 			total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
 			total->part_ticks[CHARGE_HOLDER_BLOCKED];
@@ -110,7 +110,7 @@ static void make_blockers(struct report *report)
 {
 	const struct charge_row *row;
 
-	for (row = report->analysis->charges.rows; row; row = row->hh.next)
+	for (row = report->analysis->charge_sums.rows; row; row = row->hh.next)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
 			table_add_row(&report->tables[REPORT_BLOCKERS], report, row);
 	make_title(report);
@@ -152,16 +152,16 @@ static void make_waiter_rows(struct report *report)
 	struct charge_row *sums = NULL, *sum;
 	const struct charge_row *row;
 
-	for (row = report->analysis->charges.rows; row; row = row->hh.next) {
+	for (row = report->analysis->charge_sums.rows; row; row = row->hh.next) {
 		if (row->key.kind != CHARGE_ROW_WAITER)
 			continue;
-		hash_find_or_add(sums, key.first, &row->key.first, UINT32_MAX, sum);
+		hash_find_or_add(sums, key.first_label, &row->key.first_label, UINT32_MAX, sum);
 		if (sum)
 			charge_row_add(sum, row);
 		else
 			table->no_memory = true;
 	}
-	while ((sum = hash_take(sums))) {
+	while ((sum = hash_take_first(sums))) {
 		table_add_row(table, report, sum);
 		free(sum);
 	}
@@ -176,7 +176,7 @@ static void make_waiters(struct report *report)
 		make_waiter_rows(report);
 		return;
 	}
-	for (row = report->analysis->charges.rows; row; row = row->hh.next)
+	for (row = report->analysis->charge_sums.rows; row; row = row->hh.next)
 		if (row->key.kind == CHARGE_ROW_WAITER)
 			table_add_row(&report->tables[REPORT_WAITERS], report, row);
 }

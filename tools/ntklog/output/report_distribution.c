@@ -24,7 +24,7 @@ static void find_shares(const struct report *report, const struct histogram *tim
 	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
 		double ns = etl_cycles_ns(report->file, histogram_bucket_middle(times, i, &weight));
-		int decade = (ns >= 1 ? (int)floor(log10(ns)) : 0) - axis->first;
+		int decade = (ns >= 1 ? (int)floor(log10(ns)) : 0) - axis->first_power;
 
 		if (weight && decade >= 0 && decade < DECADES_MAX)
 			shares[decade] += (double)weight / (double)times->total_weight;
@@ -38,7 +38,7 @@ static const char *format_share(double share, char *text, size_t size)
 
 	*text = '\0';
 	if (share > 0)
-		cell_format(CELL_SHARE, &cell, text, size);
+		cell_format_text(CELL_SHARE, &cell, text, size);
 	return text;
 }
 
@@ -48,7 +48,7 @@ static void print_line(FILE *stream, int power, double waits, double holds)
 	char time[32], wait[32], hold[32], line[128];
 	size_t length;
 
-	cell_format(CELL_TIME, &from, time, sizeof(time));
+	cell_format_text(CELL_TIME, &from, time, sizeof(time));
 	snprintf(line, sizeof(line), "from %-9s  %6s %-*.*s  %6s %.*s", time,
 		 format_share(waits, wait, sizeof(wait)), BAR, (int)ceil(waits * BAR), bar,
 		 format_share(holds, hold, sizeof(hold)), (int)ceil(holds * BAR), bar);
@@ -68,15 +68,15 @@ static void print_distribution(const struct report *report, FILE *stream, uint64
 
 	report_widen_axis(report, wait, &axis);
 	report_widen_axis(report, hold, &axis);
-	if (!axis.decades)
+	if (!axis.decade_count)
 		return;
 	find_shares(report, wait, &axis, waits);
 	find_shares(report, hold, &axis, holds);
 	names_format_address(report->names, lock, text, sizeof(text));
 	fprintf(stream, "\nHow long %s%s is waited for and held\n", text, what);
 	fprintf(stream, "%-14s  %-*s  %s\n", "", BAR + 7, " waits", " holds");
-	for (i = 0; i < axis.decades && i < DECADES_MAX; i++)
-		print_line(stream, axis.first + i, waits[i], holds[i]);
+	for (i = 0; i < axis.decade_count && i < DECADES_MAX; i++)
+		print_line(stream, axis.first_power + i, waits[i], holds[i]);
 }
 
 /**
@@ -90,7 +90,7 @@ void report_print_distributions(const struct report *report, FILE *stream)
 {
 	static const char *const modes[RESOURCE_ACCESSES] = { "exclusive", "shared" };
 	const struct resource_entry *entry;
-	const struct spinlock_lock *lock;
+	const struct spinlock_entry *lock;
 	size_t count = 0, i;
 	char what[64];
 

@@ -97,7 +97,7 @@ static void print_spinlock_rates(const struct report *report, const struct spinl
 		snprintf(spins, sizeof(spins), " %" PRIu32 " spins or more",
 			 rates->spin_threshold);
 	if (rates->hold_threshold) {
-		cell_format(CELL_TIME, &threshold, time, sizeof(time));
+		cell_format_text(CELL_TIME, &threshold, time, sizeof(time));
 		snprintf(hold, sizeof(hold), "; and all held for more than %s (%" PRIu32 " cycles)",
 			 time, rates->hold_threshold);
 	}
@@ -199,20 +199,20 @@ static void print_rates(const struct report *report, const struct rates *rates, 
 	const struct spinlock_rates *spinlock = &rates->spinlock;
 	const struct analysis *analysis = report->analysis;
 
-	if (analysis->spinlocks.total.record_count && spinlock->known && has_nt_or_holds(report))
+	if (analysis->spinlocks.total.record_count && spinlock->is_known && has_nt_or_holds(report))
 		print_spinlock_rates(report, spinlock, stream, before, after);
 	if (spinlock->has_rules)
 		print_linux_mode(report, spinlock, stream, before, after);
 	if (spinlock->blocker_rate)
 		print_blocker_rate(spinlock, stream, before, after);
-	if (analysis->resources.record_count && rates->resource.known)
+	if (analysis->resources.record_count && rates->resource.is_known)
 		print_resource_rates(report, &rates->resource, stream, before, after);
 }
 
 static void print_changed_rates(const struct report *report, FILE *stream, const char *before,
 				const char *after)
 {
-	const struct rates_history *history = &report->analysis->history;
+	const struct rates_history *history = &report->analysis->rates_history;
 	size_t i;
 
 	if (report->is_stream)
@@ -221,14 +221,14 @@ static void print_changed_rates(const struct report *report, FILE *stream, const
 	else
 		print_fact(stream, before, after,
 			   "the rates were changed during the recording: each record is scaled by those of its time");
-	for (i = 0; i < history->stretch_count; i++) {
+	for (i = 0; i < history->interval_count; i++) {
 		print_fact(stream, before, after,
-			   i + 1 < history->stretch_count ? "from %.3f s to %.3f s:" :
+			   i + 1 < history->interval_count ? "from %.3f s to %.3f s:" :
 							    "from %.3f s on:",
-			   report_stretch_begin(report, i),
-			   i + 1 < history->stretch_count ? report_stretch_begin(report, i + 1) :
+			   report_interval_begin(report, i),
+			   i + 1 < history->interval_count ? report_interval_begin(report, i + 1) :
 							    0);
-		print_rates(report, &history->stretches[i].rates, stream, before, after);
+		print_rates(report, &history->intervals[i].rates, stream, before, after);
 	}
 }
 
@@ -300,8 +300,8 @@ static void print_covered_times(const struct report *report, FILE *stream, const
 
 static bool spinlocks_are_estimated(const struct spinlock_rates *rates)
 {
-	return rates->known && (rates->acquire_rate != 1 || rates->contention_rate != 1 ||
-				rates->spin_threshold > 1);
+	return rates->is_known && (rates->acquire_rate != 1 || rates->contention_rate != 1 ||
+				   rates->spin_threshold > 1);
 }
 
 static void print_estimates(FILE *stream, const char *before, const char *after)
@@ -312,24 +312,25 @@ static void print_estimates(FILE *stream, const char *before, const char *after)
 		   "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
 }
 
-static void print_stack_counts(const struct stacks_counts *counts, FILE *stream, const char *before,
+static void print_stack_counts(const struct stack_counts *counts, FILE *stream, const char *before,
 			       const char *after)
 {
-	if (counts->found)
-		print_fact(stream, before, after, "%" PRIu64 " events have a stack", counts->found);
-	if (counts->missing)
+	if (counts->found_count)
+		print_fact(stream, before, after, "%" PRIu64 " events have a stack",
+			   counts->found_count);
+	if (counts->missing_count)
 		print_fact(stream, before, after,
 			   "%" PRIu64
 			   " events have no stack: it was lost, or could not be recorded",
-			   counts->missing);
-	if (counts->unknown)
+			   counts->missing_count);
+	if (counts->unknown_count)
 		print_fact(stream, before, after,
 			   "%" PRIu64 " events have keys, whose stacks are not in the file",
-			   counts->unknown);
-	if (counts->alone)
+			   counts->unknown_count);
+	if (counts->alone_count)
 		print_fact(stream, before, after,
 			   "%" PRIu64 " stacks belong to events that are not in the file",
-			   counts->alone);
+			   counts->alone_count);
 }
 
 /**
@@ -345,7 +346,8 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 	const struct spinlock_rates *spinlock = &report->analysis->spinlocks.rates;
 	const struct resource_rates *resource = &report->analysis->resources.rates;
 	const struct analysis *analysis = report->analysis;
-	const struct spinlock_stats *spinlocks = analysis->splits ? &analysis->splits->spinlocks :
+	const struct spinlock_stats *spinlocks =
+		analysis->split_sums ? &analysis->split_sums->spinlocks :
 								    &analysis->spinlocks;
 	static const char not_known[] =
 		"the file does not say how they were sampled: the numbers count the records alone";
@@ -371,11 +373,11 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 			   "LOST: events after %" PRIu64
 			   " buffers; the header does not say how many",
 			   file->lossy_buffers);
-	if (rates_dropped_blockers(&analysis->history))
+	if (rates_dropped_blockers(&analysis->rates_history))
 		print_fact(stream, before, after,
 			   "LOST: %s%" PRIu64 " holders, beyond 10,000 a second and CPU",
-			   analysis->history.dropped.has_start ? "" : "at most ",
-			   rates_dropped_blockers(&analysis->history));
+			   analysis->rates_history.dropped.has_start ? "" : "at most ",
+			   rates_dropped_blockers(&analysis->rates_history));
 	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
 		print_fact(stream, before, after,
 			   "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64
@@ -389,19 +391,19 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 	if (!file->end_time)
 		print_fact(stream, before, after,
 			   "the session had not ended: events may be missing, and their number is not known");
-	if (analysis->history.is_finished && analysis->history.stretch_count > 1 &&
+	if (analysis->rates_history.is_finished && analysis->rates_history.interval_count > 1 &&
 	    report->has_coverage)
 		print_changed_rates(report, stream, before, after);
 	else
 		print_rates(report, &(struct rates) { *spinlock, *resource }, stream, before,
 			    after);
-	if (analysis->spinlocks.total.record_count && !spinlock->known)
+	if (analysis->spinlocks.total.record_count && !spinlock->is_known)
 		print_fact(stream, before, after, "spin locks: %s", not_known);
-	if (analysis->resources.record_count && !resource->known)
+	if (analysis->resources.record_count && !resource->is_known)
 		print_fact(stream, before, after, "%s: %s", report_resources_text(report),
 			   not_known);
 	if ((analysis->spinlocks.total.record_count && spinlocks_are_estimated(spinlock)) ||
-	    (analysis->resources.record_count && resource->known && resource->release_rate != 1))
+	    (analysis->resources.record_count && resource->is_known && resource->release_rate != 1))
 		print_estimates(stream, before, after);
 	if (analysis->spinlocks.total.in_step_count)
 		print_fact(stream, before, after,
@@ -418,19 +420,19 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 		};
 		char time[32];
 
-		cell_format(CELL_TIME, &missed, time, sizeof(time));
+		cell_format_text(CELL_TIME, &missed, time, sizeof(time));
 		print_fact(stream, before, after,
 			   "the %d heaviest pairs of lock and caller are told apart, the rest is in (others); a row lacks at most %s of its wait",
 			   SPINLOCK_PAIRS_MAX, time);
 	}
-	if (analysis->history.has_unknown_change)
+	if (analysis->rates_history.has_unknown_change)
 		print_fact(stream, before, after,
 			   "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");
 	if (analysis->open_holds.wait_count) {
 		const union cell waited = { .number = analysis->open_holds.wait_ns };
 		char time[32];
 
-		cell_format(CELL_TIME, &waited, time, sizeof(time));
+		cell_format_text(CELL_TIME, &waited, time, sizeof(time));
 		print_fact(stream, before, after,
 			   "%s of waiting in %ju wait%s has no record, because the waits or the holds after them had not ended: the answer and the tables blockers, waiters and longest have it, the tables of locks do not",
 			   time, (uintmax_t)analysis->open_holds.wait_count,
@@ -445,7 +447,7 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 		print_fact(stream, before, after,
 			   "%" PRIu64 " buffers hold no events: they were skipped",
 			   file->other_buffers);
-	if (!report_has_memory(report))
+	if (!report_check_memory(report))
 		print_fact(stream, before, after,
 			   "there was not enough memory: the tables are not complete");
 }

@@ -26,19 +26,19 @@ void report_widen_axis(const struct report *report, const struct histogram *time
 
 		if (!weight)
 			continue;
-		if (!axis->decades) {
-			axis->first = decade;
-			axis->decades = 1;
+		if (!axis->decade_count) {
+			axis->first_power = decade;
+			axis->decade_count = 1;
 		}
-		if (decade < axis->first) {
-			axis->decades += axis->first - decade;
-			axis->first = decade;
+		if (decade < axis->first_power) {
+			axis->decade_count += axis->first_power - decade;
+			axis->first_power = decade;
 		}
-		if (decade >= axis->first + axis->decades)
-			axis->decades = decade - axis->first + 1;
+		if (decade >= axis->first_power + axis->decade_count)
+			axis->decade_count = decade - axis->first_power + 1;
 	}
-	if (axis->decades * BINS_PER_DECADE > BINS_MAX)
-		axis->decades = BINS_MAX / BINS_PER_DECADE;
+	if (axis->decade_count * BINS_PER_DECADE > BINS_MAX)
+		axis->decade_count = BINS_MAX / BINS_PER_DECADE;
 }
 
 /**
@@ -53,7 +53,7 @@ void report_widen_axis(const struct report *report, const struct histogram *time
 json_t *report_histogram_json(const struct report *report, const struct histogram *times,
 			      const struct histogram_axis *axis)
 {
-	int count = axis->decades * BINS_PER_DECADE, bin;
+	int count = axis->decade_count * BINS_PER_DECADE, bin;
 	double shares[BINS_MAX] = { 0 };
 	json_t *array;
 	unsigned int i;
@@ -63,7 +63,7 @@ json_t *report_histogram_json(const struct report *report, const struct histogra
 	for (i = 0; i < times->capacity; i++) {
 		uint64_t weight;
 		double ns = etl_cycles_ns(report->file, histogram_bucket_middle(times, i, &weight));
-		double at = ns >= 1 ? (log10(ns) - axis->first) * BINS_PER_DECADE : 0;
+		double at = ns >= 1 ? (log10(ns) - axis->first_power) * BINS_PER_DECADE : 0;
 
 		if (!weight)
 			continue;

@@ -9,12 +9,12 @@
 
 /**
  * struct histogram_axis - an axis of powers of ten
- * @first: power of ten of nanoseconds at the left end
- * @decades: powers of ten up to the right end; 0 if the axis covers nothing yet
+ * @first_power: power of ten of nanoseconds at the left end
+ * @decade_count: powers of ten up to the right end; 0 if the axis covers nothing yet
  */
 struct histogram_axis {
-	int first;
-	int decades;
+	int first_power;
+	int decade_count;
 };
 
 void report_widen_axis(const struct report *report, const struct histogram *times,

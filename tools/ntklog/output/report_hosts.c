@@ -118,14 +118,14 @@ static void print_json(json_t *value, FILE *stream)
  * @report: report of many files
  * @hosts: the hosts
  * @count: number of @hosts
- * @top: rows of each table at most; 0: all
+ * @rows_max: rows of each table at most; 0: all
  * @tables: wanted tables, as bits
  * @stream: stream to print to; after a failed write ferror() is true
  *
  * An object of a row needs ten times the memory of the row, so there is one at a time.
  */
 void report_print_hosts_json(const struct report *report, const struct report_host *hosts,
-			     size_t count, size_t top, unsigned int tables, FILE *stream)
+			     size_t count, size_t rows_max, unsigned int tables, FILE *stream)
 {
 	json_t *read_hosts = hosts_json(hosts, count);
 	size_t i, row;
@@ -139,7 +139,7 @@ void report_print_hosts_json(const struct report *report, const struct report_ho
 		if (!(tables & 1 << i))
 			continue;
 		fprintf(stream, ",\n\"%s\":[", table->name);
-		for (row = 0; row < table_shown_row_count(table, top); row++) {
+		for (row = 0; row < table_shown_row_count(table, rows_max); row++) {
 			fputs(row ? ",\n" : "\n", stream);
 			print_json(table_row_json(table, row), stream);
 		}
@@ -185,12 +185,12 @@ static void print_ndjson_line(json_t *line, const char *table, const struct repo
  * @report: report of files with hosts
  * @hosts: the hosts
  * @count: number of @hosts
- * @top: rows of each table at most; 0: all
+ * @rows_max: rows of each table at most; 0: all
  * @tables: wanted tables, as bits
  * @stream: stream to print to; after a failed write ferror() is true
  */
 void report_print_ndjson(const struct report *report, const struct report_host *hosts,
-			 size_t count, size_t top, unsigned int tables, FILE *stream)
+			 size_t count, size_t rows_max, unsigned int tables, FILE *stream)
 {
 	size_t *row_numbers = calloc(count, sizeof(*row_numbers)), i, row;
 	json_t *host_by_name = json_object(), *line;
@@ -206,7 +206,7 @@ void report_print_ndjson(const struct report *report, const struct report_host *
 	}
 	for (i = 0; i < REPORT_TABLES; i++) {
 		const struct table *table = &report->tables[i];
-		size_t rows = tables & 1 << i ? table_shown_row_count(table, top) : 0;
+		size_t rows = tables & 1 << i ? table_shown_row_count(table, rows_max) : 0;
 
 		for (row = 0; row < rows; row++) {
 			const char *name;

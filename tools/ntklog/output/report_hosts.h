@@ -38,8 +38,8 @@ bool report_read_tables(struct report *report, struct report_host *host, unsigne
 			FILE *stream);
 void report_print_hosts(const struct report_host *hosts, size_t count, FILE *stream);
 void report_print_hosts_json(const struct report *report, const struct report_host *hosts,
-			     size_t count, size_t top, unsigned int tables, FILE *stream);
+			     size_t count, size_t rows_max, unsigned int tables, FILE *stream);
 void report_print_ndjson(const struct report *report, const struct report_host *hosts,
-			 size_t count, size_t top, unsigned int tables, FILE *stream);
+			 size_t count, size_t rows_max, unsigned int tables, FILE *stream);
 
 #endif /* _NTKLOG_REPORT_HOSTS_H */

@@ -14,7 +14,7 @@ static json_t *rates_json(const struct rates *known_rates)
 	const struct resource_rates *resource = &known_rates->resource;
 	json_t *rates = json_object(), *of_linux;
 
-	if (spinlock->known)
+	if (spinlock->is_known)
 		json_object_set_new(rates, "spinlock",
 				    json_pack("{s:I, s:I, s:I, s:I}", "spin_threshold",
 					      (json_int_t)spinlock->spin_threshold,
@@ -32,7 +32,7 @@ static json_t *rates_json(const struct rates *known_rates)
 	}
 	if (spinlock->blocker_rate)
 		json_object_set_new(rates, "blockers", json_integer(spinlock->blocker_rate));
-	if (resource->known)
+	if (resource->is_known)
 		json_object_set_new(rates, "resource",
 				    json_pack("{s:I, s:I, s:I}", "release_sample_rate",
 					      (json_int_t)resource->release_rate,
@@ -56,14 +56,14 @@ json_t *report_rates_json(const struct analysis *analysis)
 
 static json_t *history_json(const struct report *report)
 {
-	const struct rates_history *history = &report->analysis->history;
+	const struct rates_history *history = &report->analysis->rates_history;
 	json_t *array = json_array();
 	size_t i;
 
-	for (i = 0; i < history->stretch_count; i++)
+	for (i = 0; i < history->interval_count; i++)
 		json_array_append_new(array, json_pack("{s:f, s:o}", "from",
-						       report_stretch_begin(report, i), "rates",
-						       rates_json(&history->stretches[i].rates)));
+						       report_interval_begin(report, i), "rates",
+						       rates_json(&history->intervals[i].rates)));
 	return array;
 }
 
@@ -106,12 +106,12 @@ static json_t *observed_json(const struct report *report)
 /**
  * report_json() - make the report as a JSON object
  * @report: report from report_make_tables(), with sorted tables
- * @top: most rows of each table; 0 for all
+ * @rows_max: most rows of each table; 0 for all
  * @tables: tables to include, as bits
  *
  * Return: the object, or NULL without memory.
  */
-json_t *report_json(const struct report *report, size_t top, unsigned int tables)
+json_t *report_json(const struct report *report, size_t rows_max, unsigned int tables)
 {
 	const struct analysis *analysis = report->analysis;
 	const struct etl_file *file = report->file;
@@ -134,31 +134,32 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "buffers_twice", (json_int_t)file->repeated_buffers,
 			   "buffers_missing", (json_int_t)file->missing_buffers,
 			   "blockers_dropped",
-			   (json_int_t)rates_dropped_blockers(&analysis->history),
-			   "steal_time_ns", (json_int_t)rates_steal_ns(&analysis->history),
+			   (json_int_t)rates_dropped_blockers(&analysis->rates_history),
+			   "steal_time_ns", (json_int_t)rates_steal_ns(&analysis->rates_history),
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
 	if (object && analysis->charges_waits)
 		json_object_set_new(object, "answer", answer_json(report));
-	if (object && report->has_coverage && analysis->history.stretch_count > 1)
+	if (object && report->has_coverage && analysis->rates_history.interval_count > 1)
 		json_object_set_new(object, "rates_by_time", history_json(report));
-	if (object && report->has_coverage && analysis->coverage.is_uneven)
+	if (object && report->has_coverage && analysis->coverage.cpu_begins_differ)
 		json_object_set_new(object, "covered", covered_json(report));
 	if (object && report->has_coverage && analysis->coverage.change_count)
 		json_object_set_new(object, "observed", observed_json(report));
 	if (object && analysis->stacks.has_any)
 		json_object_set_new(object, "stack_counts",
 				    json_pack("{s:I, s:I, s:I, s:I}",
-					      "found", (json_int_t)analysis->stacks.counts.found,
+					      "found",
+					      (json_int_t)analysis->stacks.counts.found_count,
 					      "missing",
-					      (json_int_t)analysis->stacks.counts.missing,
+					      (json_int_t)analysis->stacks.counts.missing_count,
 					      "unknown",
-					      (json_int_t)analysis->stacks.counts.unknown,
+					      (json_int_t)analysis->stacks.counts.unknown_count,
 					      "alone",
-					      (json_int_t)analysis->stacks.counts.alone));
+					      (json_int_t)analysis->stacks.counts.alone_count));
 	for (i = 0; object && i < REPORT_TABLES; i++)
 		if (tables & 1 << i)
 			json_object_set_new(object, report->tables[i].name,
-					    table_json(&report->tables[i], top));
+					    table_json(&report->tables[i], rows_max));
 	return object;
 }

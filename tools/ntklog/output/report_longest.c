@@ -33,16 +33,17 @@ struct longest_row {
 static void format_hold(const struct report *report, const struct charge_hold *hold, char *text,
 			size_t size)
 {
-	char place[NAME_SIZE], task[NAME_SIZE], by[CHARGE_LABEL_SIZE];
+	char place[NAME_SIZE], task[NAME_SIZE], attribute[CHARGE_LABEL_SIZE];
 
 	snprintf(text, size, "%s", answer_format_task(report, hold->thread_id, task, sizeof(task)));
 	if (charge_format_place(report->names, hold, place, sizeof(place)))
 		answer_append(text, size, " in %s", place);
 	answer_append(text, size, "%s", charge_context_text(hold));
-	if (!report->by)
+	if (!report->attribute_name)
 		return;
-	charge_format_by(report->names, report->analysis->charge_by, hold, by, sizeof(by));
-	answer_append(text, size, " [%s]", by);
+	charge_format_attribute(report->names, report->analysis->charge_attribute, hold, attribute,
+				sizeof(attribute));
+	answer_append(text, size, " [%s]", attribute);
 }
 
 /* The function in which the holder or the next owner had no CPU, with "in " before it; or "". */
@@ -60,7 +61,7 @@ static void format_absence(const struct report *report, const struct longest_ste
  *
  * Return: " (interrupt)", " (softirq)", or "".
  */
-const char *report_link_context(const struct charge_link *link)
+const char *report_link_context(const struct chain_link *link)
 {
 	return charge_context_text(&(struct charge_hold) {
 		.in_softirq = link->in_softirq, .in_interrupt = link->in_interrupt,
@@ -74,7 +75,7 @@ static void append_links(const struct report *report, const struct longest_step 
 	size_t i;
 
 	for (i = 0; i < step->link_count; i++) {
-		const struct charge_link *link = &step->links[i];
+		const struct chain_link *link = &step->links[i];
 
 		names_format_address(report->names, link->class, lock, sizeof(lock));
 		answer_append(text, size, "%s waited %s for %s", i ? ", which" : "; it",
@@ -109,8 +110,8 @@ static void format_step(const struct report *report, const struct longest_step *
 	if (step->has_holder)
 		format_hold(report, &step->holder, hold, sizeof(hold));
 	format_absence(report, step, place, sizeof(place));
-	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part].before, hold,
-		 texts[step->piece.part].behind, *place ? " " : "", place);
+	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part_kind].before, hold,
+		 texts[step->piece.part_kind].behind, *place ? " " : "", place);
 	if (step->preempter_id)
 		answer_append(text, size, "; preempted by %s",
 			      answer_format_task(report, step->preempter_id, task, sizeof(task)));
@@ -161,19 +162,20 @@ static void print_wait(const struct report *report, FILE *stream, size_t number,
  * report_print_longest() - print the longest waits
  * @report: report with its file, analysis and names
  * @stream: stream to print to
- * @top: most waits to print; 0 for all
+ * @waits_max: most waits to print; 0 for all
  */
-void report_print_longest(const struct report *report, FILE *stream, size_t top)
+void report_print_longest(const struct report *report, FILE *stream, size_t waits_max)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest_waits;
+	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	size_t i;
 
-	if (!longest || !longest->by_length[0]->ticks)
+	if (!longest || !longest->waits_by_length[0]->ticks)
 		return;
 	fputs("The longest waits, step by step\n", stream);
 	fprintf(stream, "  %11s %8s\n", "at", "for");
-	for (i = 0; i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks && (!top || i < top); i++)
-		print_wait(report, stream, i + 1, longest->by_length[i]);
+	for (i = 0; i < LONGEST_WAITS_MAX && longest->waits_by_length[i]->ticks &&
+	     (!waits_max || i < waits_max); i++)
+		print_wait(report, stream, i + 1, longest->waits_by_length[i]);
 }
 
 static json_t *task_json(const struct report *report, uint32_t thread_id)
@@ -210,7 +212,7 @@ static void add_hold_json(const struct report *report, json_t *object,
  *
  * Return: the list, or NULL without memory.
  */
-json_t *report_links_json(const struct report *report, const struct charge_link *links,
+json_t *report_links_json(const struct report *report, const struct chain_link *links,
 			  size_t count)
 {
 	json_t *array = json_array();
@@ -239,7 +241,7 @@ static json_t *step_json(const struct report *report, const struct longest_step 
 	char place[NAME_SIZE];
 
 	format_absence(report, step, place, sizeof(place));
-	json_object_set_new(object, "part", json_string(answer_part_names[step->piece.part]));
+	json_object_set_new(object, "part", json_string(answer_part_names[step->piece.part_kind]));
 	if (step->has_holder)
 		add_hold_json(report, object, &step->holder);
 	if (*place)
@@ -262,12 +264,12 @@ static json_t *step_json(const struct report *report, const struct longest_step 
  */
 json_t *report_longest_json(const struct report *report)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest_waits;
+	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	json_t *array = json_array();
 	size_t i, j;
 
-	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
-		const struct longest_wait *wait = longest->by_length[i];
+	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->waits_by_length[i]->ticks; i++) {
+		const struct longest_wait *wait = longest->waits_by_length[i];
 		json_t *object = time_json(report, wait->waiter.wait_start, wait->ticks);
 		json_t *steps = json_array();
 		char lock[NAME_SIZE];
@@ -313,11 +315,11 @@ static char *waiter_cell(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static char *by(const struct report *report, const void *row)
+static char *waiter_attribute(const struct report *report, const void *row)
 {
 	char text[CHARGE_LABEL_SIZE];
 
-	charge_format_holder(report->names, report->analysis->charge_by,
+	charge_format_holder(report->names, report->analysis->charge_attribute,
 			     &row_of(row)->wait->waiter, text, sizeof(text));
 	return strdup(text);
 }
@@ -368,12 +370,12 @@ static const struct column columns[] = {
 
 static void make_longest(struct report *report)
 {
-	const struct longest_waits *longest = report->analysis->charges.longest_waits;
+	const struct longest_waits *longest = report->analysis->charge_sums.longest_waits;
 	struct table *table = &report->tables[REPORT_LONGEST];
 	size_t i, j;
 
-	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->by_length[i]->ticks; i++) {
-		const struct longest_wait *wait = longest->by_length[i];
+	for (i = 0; longest && i < LONGEST_WAITS_MAX && longest->waits_by_length[i]->ticks; i++) {
+		const struct longest_wait *wait = longest->waits_by_length[i];
 		struct longest_row row = { .number = i + 1, .wait = wait };
 
 		for (j = 0; j < wait->step_count; j++) {
@@ -395,6 +397,6 @@ const struct table_class report_longest_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "step",
-	.by = by,
+	.make_attribute_text = waiter_attribute,
 	.make_table = make_longest,
 };

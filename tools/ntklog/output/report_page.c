@@ -13,13 +13,13 @@
 /* Most functions of a flame graph of all locks. */
 #define FUNCTIONS_MAX	3000
 
-static const enum report_table order[REPORT_TABLES] = {
+static const enum report_table_kind order[REPORT_TABLES] = {
 	REPORT_LOCKS, REPORT_RESOURCES, REPORT_BLOCKERS, REPORT_WAITERS, REPORT_CALLERS,
 	REPORT_LONGEST, REPORT_STACKS, REPORT_THREADS, REPORT_PROCESSORS, REPORT_UNKNOWN,
 };
 
-static void print_as_text(const struct report *report, FILE *stream, const char *class,
-			  void (*print)(const struct report *report, FILE *stream))
+static void print_preformatted(const struct report *report, FILE *stream, const char *class,
+			       void (*print)(const struct report *report, FILE *stream))
 {
 	char *text = NULL;
 	size_t size;
@@ -35,10 +35,10 @@ static void print_as_text(const struct report *report, FILE *stream, const char 
 
 static json_t *flames_json(const struct report *report)
 {
-	struct flame root = { .name = "all" };
+	struct flame_node root = { .name = "all" };
 	json_t *flames = NULL;
 
-	if (flame_make(&root, report, NULL))
+	if (flame_make_tree(&root, report, NULL))
 		flames = json_pack("{s:o*, s:o*}", "waits",
 				   page_flame_json(&root, FLAME_WAIT, FUNCTIONS_MAX), "holds",
 				   page_flame_json(&root, FLAME_HOLD, FUNCTIONS_MAX));
@@ -54,9 +54,9 @@ static json_t *pictures_json(const struct report *report, unsigned int tables)
 	size_t count;
 
 	locks = page_locks_find(report, tables, &count);
-	if (analysis->charges.total.wait_ticks) {
+	if (analysis->charge_sums.total.wait_ticks) {
 		json_object_set_new(pictures, "parts",
-				    page_parts_json(report, &analysis->charges.total));
+				    page_parts_json(report, &analysis->charge_sums.total));
 		json_object_set_new(pictures, "longest", report_longest_json(report));
 	}
 	if (locks) {
@@ -75,14 +75,14 @@ static json_t *pictures_json(const struct report *report, unsigned int tables)
  * report_print_page() - write the page of a report
  * @report: report with sorted tables
  * @path: path of the page; "-" is the standard output
- * @top: most rows of a table that are visible before a click; 0 for all
+ * @rows_visible: most rows of a table that are visible before a click; 0 for all
  * @all: most rows of a table in the page; 0 for all
  * @tables: tables to show, as bits, which also choose the pictures
  *
  * Return: 0, or -1 after a message.
  */
-int report_print_page(const struct report *report, const char *path, size_t top, size_t all,
-		      unsigned int tables)
+int report_print_page(const struct report *report, const char *path, size_t rows_visible,
+		      size_t all, unsigned int tables)
 {
 	FILE *stream = page_open(path, report->file->path);
 	size_t i;
@@ -92,17 +92,17 @@ int report_print_page(const struct report *report, const char *path, size_t top,
 	fputs("<section id=\"answer\">", stream);
 	if (tables == REPORT_ALL_TABLES) {
 		fputs("<h2>Answer</h2>\n", stream);
-		print_as_text(report, stream, "answer", answer_print);
+		print_preformatted(report, stream, "answer", answer_print);
 	}
 	fputs("<ul class=\"facts\">\n", stream);
 	report_print_facts(report, stream, "<li>", "</li>");
 	fputs("</ul></section>\n", stream);
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (tables & 1 << order[i] && table_has_cells(&report->tables[order[i]]))
-			page_print_table(stream, &report->tables[order[i]], top, all);
+			page_print_table(stream, &report->tables[order[i]], rows_visible, all);
 	if (report->analysis->wanted_lock.name) {
 		fputs("<section id=\"distributions\"><h2>Distributions</h2>\n", stream);
-		print_as_text(report, stream, "distributions", report_print_distributions);
+		print_preformatted(report, stream, "distributions", report_print_distributions);
 		fputs("</section>\n", stream);
 	}
 	return page_close(stream, path, pictures_json(report, tables));

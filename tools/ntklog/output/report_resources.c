@@ -63,9 +63,10 @@ static const struct resource_rates *highest_rates(const struct report *report)
 	return &report->analysis->resources.highest_rates;
 }
 
-static enum sampling release_sampling(const struct report *report)
+static enum sampling_kind release_sampling_kind(const struct report *report)
 {
-	return sampling_of(highest_rates(report)->known, highest_rates(report)->release_rate);
+	return sampling_kind_of(highest_rates(report)->is_known,
+				highest_rates(report)->release_rate);
 }
 
 static double releases_cell(const struct report *report, const void *row)
@@ -78,7 +79,7 @@ static double releases_error_cell(const struct report *report, const void *row)
 	const struct resource_sum *sum = sum_of(row);
 
 	return relative_error_of(sum->variance, (double)sum->release_count, sum->variance,
-				 release_sampling(report));
+				 release_sampling_kind(report));
 }
 
 static uint32_t group_of(const void *row)
@@ -90,7 +91,7 @@ static double per_second_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
-	return report_per_second(report, group_of(row), &sum->cpus, CPU_SUM_COUNT,
+	return report_per_second(report, group_of(row), &sum->cpu_sums, CPU_SUM_COUNT,
 				 (double)sum->release_count);
 }
 
@@ -98,23 +99,24 @@ static double waited_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
-	return highest_rates(report)->known ?
+	return highest_rates(report)->is_known ?
 		share_of((double)sum->waited_count, (double)sum->release_count) : NAN;
 }
 
 static double contention_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->waits_during_holds;
+	return (double)sum_of(row)->wait_during_hold_count;
 }
 
 static double excessive_cell(const struct report *report, const void *row)
 {
-	return (double)sum_of(row)->excessive_waits;
+	return (double)sum_of(row)->excessive_wait_count;
 }
 
 static double mean_waiting_cell(const struct report *report, const void *row)
 {
-	return report_mean_waiting(report, group_of(row), &sum_of(row)->cpus, &sum_of(row)->wait);
+	return report_mean_waiting(report, group_of(row), &sum_of(row)->cpu_sums,
+				   &sum_of(row)->wait);
 }
 
 static double hold_unknown_cell(const struct report *report, const void *row)
@@ -211,19 +213,19 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	struct resource_row row = {
 		.entry = entry, .kind = kind, .class = class, .is_others = is_others,
 	};
-	struct split split = { 0 };
+	struct split_pair split = { 0 };
 
-	if (!sum->record_count && !sum->excessive_waits)
+	if (!sum->record_count && !sum->excessive_wait_count)
 		return;
 	if (!is_others) {
-		split = report_split(report, entry->key.address);
+		split = report_split_pair(report, entry->key.address);
 		row.lock = split.key;
-		row.is_others = report->analysis->splits && !split.label;
+		row.is_others = report->analysis->split_sums && !split.label;
 	}
-	row.times.by = report_label_text(split.label);
+	row.times.attribute_label = report_label_text(split.label);
 	set_time_figures(&row.times.wait, report, &sum->wait,
-			 sampling_of(rates->known, rates->contention_rate));
-	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling(report));
+			 sampling_kind_of(rates->is_known, rates->contention_rate));
+	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling_kind(report));
 	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
 }
 
@@ -247,7 +249,8 @@ void report_set_resource_kinds(struct report *report, uint32_t kinds)
 static void make_resources(struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
-	const struct resource_stats *stats = analysis->splits ? &analysis->splits->resources :
+	const struct resource_stats *stats =
+		analysis->split_sums ? &analysis->split_sums->resources :
 					     &analysis->resources;
 	const struct resource_entry *entry;
 	unsigned int class, kind;
@@ -268,6 +271,6 @@ const struct table_class report_resources_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.by = lock_row_by,
+	.make_attribute_text = lock_row_attribute,
 	.make_table = make_resources,
 };

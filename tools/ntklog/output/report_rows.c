@@ -72,21 +72,23 @@ char *report_code_text(const struct report *report, uint64_t address)
 }
 
 /**
- * report_split() - find the lock or the thread that a key of the sums stands for, and its label
+ * report_split_pair() - find the lock or the thread that a key of the sums stands for, and its
+ * label
  * @report: its analysis is set
  * @key: key of the sums that the tables are made of
  *
  * Return: the key and no label if --by splits nothing.
  */
-struct split report_split(const struct report *report, uint64_t key)
+struct split_pair report_split_pair(const struct report *report, uint64_t key)
 {
-	const struct splits *splits = report->analysis->splits;
+	const struct split_sums *split_sums = report->analysis->split_sums;
 
-	return splits ? *splits_at(splits, key) : (struct split) { .key = key };
+	return split_sums ? *split_sums_pair_at(split_sums,
+						key) : (struct split_pair) { .key = key };
 }
 
 /**
- * report_label_text() - get the text of a label of report_split()
+ * report_label_text() - get the text of a label of report_split_pair()
  * @label: the label, or NULL
  *
  * Return: the text.
@@ -105,19 +107,19 @@ const char *report_label_text(const struct charge_label *label)
  */
 double report_lock_count(const struct report *report, uint64_t key)
 {
-	return (double)lock_classes_count(&report->analysis->classes, key);
+	return (double)lock_classes_lock_count(&report->analysis->classes, key);
 }
 
 /**
- * sampling_of() - tell how records were chosen
- * @known: the file says the rates
+ * sampling_kind_of() - tell how records were chosen
+ * @is_known: the file says the rates
  * @rate: one record of @rate was written
  *
  * Return: enum sampling.
  */
-enum sampling sampling_of(uint32_t known, uint32_t rate)
+enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate)
 {
-	if (!known)
+	if (!is_known)
 		return SAMPLING_UNKNOWN;
 	return rate > 1 ? SAMPLING_SOME : SAMPLING_ALL;
 }
@@ -135,7 +137,7 @@ enum sampling sampling_of(uint32_t known, uint32_t rate)
  * Return: the error, INFINITY if no record tells it, or NAN if the rates are not known.
  */
 double relative_error_of(double variance, double sum, double number_variance,
-			 enum sampling sampling)
+			 enum sampling_kind sampling)
 {
 	if (sampling == SAMPLING_UNKNOWN)
 		return NAN;
@@ -152,7 +154,7 @@ double relative_error_of(double variance, double sum, double number_variance,
  * @sampling: which of the events were written: all, some, or not known
  */
 void set_time_figures(struct time_figures *figures, const struct report *report,
-		      const struct histogram *times, enum sampling sampling)
+		      const struct histogram *times, enum sampling_kind sampling)
 {
 	figures->total = report_cycles_ns(report, times->sum);
 	figures->error = sampling == SAMPLING_SOME && times->total_variance > 0 ?
@@ -175,15 +177,15 @@ void set_unknown_time_figures(struct time_figures *figures)
 }
 
 /**
- * lock_row_by() - make the text of the column by
+ * lock_row_attribute() - make the text of the column by
  * @report: not used
  * @row: row that begins with a struct lock_row
  *
  * Return: a string for free(), or NULL without memory.
  */
-char *lock_row_by(const struct report *report, const void *row)
+char *lock_row_attribute(const struct report *report, const void *row)
 {
-	return strdup(((const struct lock_row *)row)->by);
+	return strdup(((const struct lock_row *)row)->attribute_label);
 }
 
 #define LOCK_ROW_COLUMN(times, figure) \
@@ -220,7 +222,7 @@ LOCK_ROW_COLUMN(hold, max)
 double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu)
 {
 	if (!report->has_coverage ||
-	    (!report->analysis->coverage.is_uneven &&
+	    (!report->analysis->coverage.cpu_begins_differ &&
 	     !coverage_knows_group(&report->analysis->coverage, groups)))
 		return report->seconds;
 	return (double)coverage_ticks(&report->analysis->coverage, groups, cpu) /
@@ -228,10 +230,11 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 }
 
 /* The part of a CPU's sum from outside the time in which the groups were observed. */
-static double unobserved(const struct report *report, uint32_t groups, const struct cpu_sums *sums,
-			 enum cpu_sum_kind which, size_t cpu)
+static double compute_unobserved_sum(const struct report *report, uint32_t groups,
+				     const struct cpu_sums *sums, enum cpu_sum_kind which,
+				     size_t cpu)
 {
-	bool is_known = coverage_begins_observed(&report->analysis->coverage, groups);
+	bool is_known = coverage_is_observed_at_begin(&report->analysis->coverage, groups);
 
 	return sums->sums[cpu][OBSERVATION_OFF][which] +
 	       (is_known ? 0 : sums->sums[cpu][OBSERVATION_UNKNOWN][which]);
@@ -250,22 +253,23 @@ static double unobserved(const struct report *report, uint32_t groups, const str
 double report_per_second(const struct report *report, uint32_t groups,
 			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all)
 {
-	bool is_uneven = report->has_coverage && report->analysis->coverage.is_uneven;
+	bool cpu_begins_differ =
+		report->has_coverage && report->analysis->coverage.cpu_begins_differ;
 	double rate = 0;
 	size_t cpu, i;
 
 	for (cpu = 0; report->has_coverage && cpu < sums->cpu_count; cpu++) {
-		double part = -unobserved(report, groups, sums, which, cpu);
+		double part = -compute_unobserved_sum(report, groups, sums, which, cpu);
 
-		if (!is_uneven) {
+		if (!cpu_begins_differ) {
 			all += part;
 			continue;
 		}
-		for (i = 0; i < OBSERVATIONS; i++)
+		for (i = 0; i < OBSERVATION_STATES; i++)
 			part += sums->sums[cpu][i][which];
 		rate += share_of(part, report_covered_seconds(report, groups, cpu));
 	}
-	return is_uneven ? rate :
+	return cpu_begins_differ ? rate :
 	       share_of(all, report_covered_seconds(report, groups, COVERAGE_LONGEST_CPU));
 }
 
@@ -286,17 +290,17 @@ double report_mean_waiting(const struct report *report, uint32_t groups,
 }
 
 /**
- * report_stretch_begin() - tell when a stretch of constant rates begins
+ * report_interval_begin() - tell when a stretch of constant rates begins
  * @report: its analysis is set
  * @i: number of the stretch
  *
  * Return: seconds since the session's start.
  */
-double report_stretch_begin(const struct report *report, size_t i)
+double report_interval_begin(const struct report *report, size_t i)
 {
-	const struct rates_stretch *stretch = &report->analysis->history.stretches[i];
+	const struct rates_interval *interval = &report->analysis->rates_history.intervals[i];
 
-	return stretch->from ? etl_seconds(report->file, stretch->from) : 0;
+	return interval->from ? etl_seconds(report->file, interval->from) : 0;
 }
 
 static bool is_kernel_address(const struct report *report, uint64_t address)
@@ -316,7 +320,7 @@ bool report_lacks_names(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
 	const struct resource_entry *resource;
-	const struct spinlock_lock *lock;
+	const struct spinlock_entry *lock;
 
 	if (!analysis->spinlocks.rates.has_rules || names_have_addresses(report->names))
 		return false;

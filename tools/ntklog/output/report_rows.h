@@ -37,8 +37,9 @@
  * @events_text: subject of the events that give the table rows, behind "no events of"
  * @columns: columns, the first one names the row
  * @sort_column_name: name of the column that sorts the rows by default
- * @by: function that makes the text of the column that --by adds; NULL: it adds none
- * @refuses_by: why --by cannot split the rows, or NULL
+ * @make_attribute_text: function that makes the text of the column that --by adds; NULL: it adds
+ *	none
+ * @attribute_refusal: why --by cannot split the rows, or NULL
  */
 struct table_class {
 	const char *name;
@@ -47,8 +48,8 @@ struct table_class {
 	const struct column *columns;
 	size_t column_count;
 	const char *sort_column_name;
-	char *(*by)(const struct report *report, const void *row);
-	const char *refuses_by;
+	char *(*make_attribute_text)(const struct report *report, const void *row);
+	const char *attribute_refusal;
 	void (*make_table)(struct report *report);
 };
 
@@ -63,7 +64,7 @@ extern const struct table_class report_threads_class;
 extern const struct table_class report_processors_class;
 extern const struct table_class report_unknown_class;
 
-enum sampling {
+enum sampling_kind {
 	SAMPLING_UNKNOWN,
 	SAMPLING_ALL,
 	SAMPLING_SOME,
@@ -85,16 +86,16 @@ struct time_figures {
 
 /*
  * First member of each row that has waits and holds.
- * @by: label of the attribute of --by; "(others)" without --by
+ * @attribute_label: label of the attribute of --by; "(others)" without --by
  */
 struct lock_row {
-	const char *by;
+	const char *attribute_label;
 	struct time_figures wait;
 	struct time_figures hold;
 };
 
 /* Columns of rows that begin with a struct lock_row. */
-char *lock_row_by(const struct report *report, const void *row);
+char *lock_row_attribute(const struct report *report, const void *row);
 double lock_row_wait_total(const struct report *report, const void *row);
 double lock_row_wait_error(const struct report *report, const void *row);
 double lock_row_wait_mean(const struct report *report, const void *row);
@@ -115,20 +116,20 @@ double report_cycles_ns(const struct report *report, double cycles);
 double report_ticks_ns(const struct report *report, double ticks);
 char *report_symbol_text(const struct report *report, uint64_t address);
 char *report_code_text(const struct report *report, uint64_t address);
-struct split report_split(const struct report *report, uint64_t key);
+struct split_pair report_split_pair(const struct report *report, uint64_t key);
 const char *report_label_text(const struct charge_label *label);
 double report_lock_count(const struct report *report, uint64_t key);
-enum sampling sampling_of(uint32_t known, uint32_t rate);
+enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate);
 double relative_error_of(double variance, double sum, double number_variance,
-			 enum sampling sampling);
+			 enum sampling_kind sampling);
 void set_time_figures(struct time_figures *figures, const struct report *report,
-		      const struct histogram *times, enum sampling sampling);
+		      const struct histogram *times, enum sampling_kind sampling);
 void set_unknown_time_figures(struct time_figures *figures);
 double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu);
 double report_per_second(const struct report *report, uint32_t groups,
 			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all);
 double report_mean_waiting(const struct report *report, uint32_t groups,
 			   const struct cpu_sums *sums, const struct histogram *wait);
-double report_stretch_begin(const struct report *report, size_t i);
+double report_interval_begin(const struct report *report, size_t i);
 
 #endif /* _NTKLOG_REPORT_ROWS_H */

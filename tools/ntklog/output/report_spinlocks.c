@@ -79,9 +79,10 @@ static const struct spinlock_rates *highest_rates(const struct report *report)
 	return &report->analysis->spinlocks.highest_rates;
 }
 
-static enum sampling acquire_sampling(const struct report *report)
+static enum sampling_kind acquire_sampling_kind(const struct report *report)
 {
-	return sampling_of(highest_rates(report)->known, highest_rates(report)->acquire_rate);
+	return sampling_kind_of(highest_rates(report)->is_known,
+				highest_rates(report)->acquire_rate);
 }
 
 /* Records of waits alone do not tell the number of acquisitions. */
@@ -89,10 +90,10 @@ static double acquisitions_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return sum->wait_only_count ? NAN : (double)sum->acquisitions;
+	return sum->wait_only_count ? NAN : (double)sum->acquisition_count;
 }
 
-static bool is_mostly_in_step(const struct spinlock_sum *sum)
+static bool sum_is_mostly_in_step(const struct spinlock_sum *sum)
 {
 	return 2 * sum->in_step_count > sum->record_count;
 }
@@ -103,17 +104,18 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 	const struct spinlock_sum *sum = sum_of(row);
 	double variance = sum->hold.total_variance;
 
-	if (is_mostly_in_step(sum))
+	if (sum_is_mostly_in_step(sum))
 		return INFINITY;
 	return sum->wait_only_count ? NAN :
-				      relative_error_of(variance, (double)sum->acquisitions,
-							variance, acquire_sampling(report));
+				      relative_error_of(variance, (double)sum->acquisition_count,
+							variance, acquire_sampling_kind(report));
 }
 
 static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
 {
-	return spinlock_groups(sum->mode_mask, coverage_knows_group(&report->analysis->coverage,
-								SPINLOCK_LINUX_GROUPS));
+	return find_spinlock_groups(sum->mode_mask,
+				    coverage_knows_group(&report->analysis->coverage,
+							 SPINLOCK_LINUX_GROUPS));
 }
 
 static double per_second_cell(const struct report *report, const void *row)
@@ -121,8 +123,8 @@ static double per_second_cell(const struct report *report, const void *row)
 	const struct spinlock_sum *sum = sum_of(row);
 
 	return sum->wait_only_count ? NAN :
-		report_per_second(report, groups_of(report, sum), &sum->cpus, CPU_SUM_COUNT,
-				  (double)sum->acquisitions);
+		report_per_second(report, groups_of(report, sum), &sum->cpu_sums, CPU_SUM_COUNT,
+				  (double)sum->acquisition_count);
 }
 
 /*
@@ -133,20 +135,20 @@ static double contended_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return highest_rates(report)->known && !sum->wait_only_count ?
-		share_of((double)sum->contended_count, (double)sum->acquisitions) : NAN;
+	return highest_rates(report)->is_known && !sum->wait_only_count ?
+		share_of((double)sum->contended_count, (double)sum->acquisition_count) : NAN;
 }
 
 static double spins_cell(const struct report *report, const void *row)
 {
-	return sum_of(row)->spins;
+	return sum_of(row)->spin_count;
 }
 
 static double mean_waiting_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return report_mean_waiting(report, groups_of(report, sum), &sum->cpus, &sum->wait);
+	return report_mean_waiting(report, groups_of(report, sum), &sum->cpu_sums, &sum->wait);
 }
 
 static double depth_cell(const struct report *report, const void *row)
@@ -156,12 +158,12 @@ static double depth_cell(const struct report *report, const void *row)
 
 static double dpc_cell(const struct report *report, const void *row)
 {
-	return share_of((double)sum_of(row)->dpc_count, (double)sum_of(row)->acquisitions);
+	return share_of((double)sum_of(row)->dpc_count, (double)sum_of(row)->acquisition_count);
 }
 
 static double isr_cell(const struct report *report, const void *row)
 {
-	return share_of((double)sum_of(row)->isr_count, (double)sum_of(row)->acquisitions);
+	return share_of((double)sum_of(row)->isr_count, (double)sum_of(row)->acquisition_count);
 }
 
 static double interrupted_cell(const struct report *report, const void *row)
@@ -277,29 +279,30 @@ static const struct column columns[] = {
 };
 
 /* @key: lock or number of the split, and caller; NULL: all pairs without a row of their own */
-static bool add_row(struct report *report, enum report_table table,
+static bool add_row(struct report *report, enum report_table_kind table,
 		    const struct spinlock_key *key, const struct spinlock_sum *sum)
 {
 	const struct spinlock_rates *rates = highest_rates(report);
-	struct split split = { 0 };
+	struct split_pair split = { 0 };
 	struct spinlock_row row = { .is_others = true, .sum = sum };
 
 	if (key) {
-		split = report_split(report, key->lock);
+		split = report_split_pair(report, key->lock);
 		row.lock = split.key;
 		row.caller = key->caller;
-		row.is_others = report->analysis->splits && !split.label;
+		row.is_others = report->analysis->split_sums && !split.label;
 	}
-	row.times.by = report_label_text(split.label);
+	row.times.attribute_label = report_label_text(split.label);
 	if (!sum->record_count)
 		return true;
 	set_time_figures(&row.times.wait, report, &sum->wait,
-			 sampling_of(rates->known, rates->contention_rate));
+			 sampling_kind_of(rates->is_known, rates->contention_rate));
 	if (sum->wait_only_count == sum->record_count)
 		set_unknown_time_figures(&row.times.hold);
 	else
-		set_time_figures(&row.times.hold, report, &sum->hold, acquire_sampling(report));
-	if (is_mostly_in_step(sum))
+		set_time_figures(&row.times.hold, report, &sum->hold,
+				 acquire_sampling_kind(report));
+	if (sum_is_mostly_in_step(sum))
 		row.times.hold.error = INFINITY;
 	return table_add_row(&report->tables[table], report, &row);
 }
@@ -308,13 +311,13 @@ static const struct spinlock_stats *stats_of(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
 
-	return analysis->splits ? &analysis->splits->spinlocks : &analysis->spinlocks;
+	return analysis->split_sums ? &analysis->split_sums->spinlocks : &analysis->spinlocks;
 }
 
 static void make_locks(struct report *report)
 {
 	const struct spinlock_stats *stats = stats_of(report);
-	const struct spinlock_lock *entry;
+	const struct spinlock_entry *entry;
 
 	for (entry = stats->locks; entry; entry = entry->hh.next) {
 		const struct spinlock_key key = { .lock = entry->address };
@@ -343,7 +346,7 @@ const struct table_class report_locks_class = {
 	.columns = columns + 1,
 	.column_count = ARRAY_SIZE(columns) - 1,
 	.sort_column_name = "wait_total",
-	.by = lock_row_by,
+	.make_attribute_text = lock_row_attribute,
 	.make_table = make_locks,
 };
 
@@ -354,6 +357,6 @@ const struct table_class report_callers_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.by = lock_row_by,
+	.make_attribute_text = lock_row_attribute,
 	.make_table = make_callers,
 };

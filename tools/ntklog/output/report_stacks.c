@@ -54,15 +54,15 @@ static double sampled_cell(const struct report *report, const void *row)
 
 static double acquisitions_cell(const struct report *report, const void *row)
 {
-	return sum_of(row)->wait_only_count ? NAN : (double)sum_of(row)->acquisitions;
+	return sum_of(row)->wait_only_count ? NAN : (double)sum_of(row)->acquisition_count;
 }
 
-static enum sampling sampling_if(const struct report *report, bool is_sample)
+static enum sampling_kind sampling_kind_if(const struct report *report, bool is_sampled)
 {
-	bool known = report->analysis->spinlocks.rates.known ||
-		     report->analysis->resources.rates.known;
+	bool known = report->analysis->spinlocks.rates.is_known ||
+		     report->analysis->resources.rates.is_known;
 
-	return sampling_of(known, is_sample ? 2 : 1);
+	return sampling_kind_of(known, is_sampled ? 2 : 1);
 }
 
 static double acquisitions_error_cell(const struct report *report, const void *row)
@@ -70,15 +70,15 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 	const struct stack_sum *sum = sum_of(row);
 
 	return sum->wait_only_count ? NAN :
-		relative_error_of(sum->variance, sum->acquisitions, sum->variance,
-				  sampling_if(report, sum->is_sample));
+		relative_error_of(sum->variance, sum->acquisition_count, sum->variance,
+				  sampling_kind_if(report, sum->is_sampled));
 }
 
 static double contended_cell(const struct report *report, const void *row)
 {
 	const struct stack_sum *sum = sum_of(row);
 
-	return sum->wait_only_count ? NAN : share_of(sum->waited_count, sum->acquisitions);
+	return sum->wait_only_count ? NAN : share_of(sum->waited_count, sum->acquisition_count);
 }
 
 static const struct column columns[] = {
@@ -110,11 +110,11 @@ static const struct column columns[] = {
 		      "longest hold that was written"),
 };
 
-static double total_error(double variance, double greatest, double sum, double number_variance,
-			  enum sampling sampling)
+static double compute_total_error(double variance, double greatest, double sum,
+				  double number_variance, enum sampling_kind sampling)
 {
 	return sampling == SAMPLING_SOME && number_variance > 0 ?
-		sum_error(variance, greatest, sum) :
+		estimate_sum_error(variance, greatest, sum) :
 		relative_error_of(variance, sum, number_variance, sampling);
 }
 
@@ -123,17 +123,17 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 {
 	struct stack_row row = { .entry = entry, .sum = sum };
 	struct time_figures *wait = &row.times.wait, *hold = &row.times.hold;
-	struct split split = { 0 };
+	struct split_pair split = { 0 };
 
 	if (!sum->record_count)
 		return;
 	if (entry)
-		split = report_split(report, entry->key.by);
-	row.times.by = report_label_text(split.label);
+		split = report_split_pair(report, entry->key.attribute_number);
+	row.times.attribute_label = report_label_text(split.label);
 	wait->total = report_cycles_ns(report, sum->wait_sum);
-	wait->error = total_error(sum->wait_variance, sum->greatest_wait_variance, sum->wait_sum,
-				  sum->waited_variance,
-				  sampling_if(report, sum->waits_are_sample));
+	wait->error = compute_total_error(sum->wait_variance, sum->greatest_wait_variance,
+					  sum->wait_sum, sum->waited_variance,
+					  sampling_kind_if(report, sum->waits_are_sampled));
 	wait->mean = report_cycles_ns(report, share_of(sum->wait_sum, sum->waited_count));
 	wait->max = report_cycles_ns(report, (double)sum->wait_max);
 	if (sum->wait_only_count == sum->record_count) {
@@ -142,8 +142,9 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 		return;
 	}
 	hold->total = report_cycles_ns(report, sum->hold_sum);
-	hold->error = total_error(sum->hold_variance, sum->greatest_hold_variance, sum->hold_sum,
-				  sum->variance, sampling_if(report, sum->is_sample));
+	hold->error = compute_total_error(sum->hold_variance, sum->greatest_hold_variance,
+					  sum->hold_sum, sum->variance,
+					  sampling_kind_if(report, sum->is_sampled));
 	hold->mean = report_cycles_ns(report, share_of(sum->hold_sum, sum->known_hold_count));
 	hold->max = report_cycles_ns(report, (double)sum->hold_max);
 	table_add_row(&report->tables[REPORT_STACKS], report, &row);
@@ -166,7 +167,7 @@ const struct table_class report_stacks_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.by = lock_row_by,
+	.make_attribute_text = lock_row_attribute,
 	.make_table = make_stacks,
 };
 
@@ -174,13 +175,13 @@ const struct table_class report_stacks_class = {
  * report_print_stacks() - print the table of stacks, with the functions below the numbers of a row
  * @report: report of one file or of many
  * @stream: stream to print to
- * @top: most stacks to print; 0 for all
+ * @rows_max: most stacks to print; 0 for all
  */
-void report_print_stacks(const struct report *report, FILE *stream, size_t top)
+void report_print_stacks(const struct report *report, FILE *stream, size_t rows_max)
 {
 	const struct table *table = &report->tables[REPORT_STACKS];
-	size_t rows = table_shown_row_count(table, top), width = terminal_width(stream), row, k,
-	       length;
+	size_t rows = table_shown_row_count(table, rows_max), width = terminal_width(stream);
+	size_t row, k, length;
 	size_t functions = table_find_column(table, "stack");
 	char text[NAME_SIZE], number[2 * NAME_SIZE];
 	const char *at;

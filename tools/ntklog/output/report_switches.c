@@ -5,15 +5,15 @@
 #include "macros.h"
 #include "report_rows.h"
 
-/* @by: label of the attribute of --by */
+/* @attribute_label: label of the attribute of --by */
 struct thread_row {
-	const struct switch_thread *thread;
+	const struct thread_stats *thread;
 	uint32_t id;
 	const char *name;
-	const char *by;
+	const char *attribute_label;
 };
 
-static const struct switch_thread *thread_of(const void *row)
+static const struct thread_stats *thread_of(const void *row)
 {
 	return ((const struct thread_row *)row)->thread;
 }
@@ -30,9 +30,9 @@ static char *name_cell(const struct report *report, const void *row)
 	return strdup(text ? text : "");
 }
 
-static char *thread_by(const struct report *report, const void *row)
+static char *thread_attribute(const struct report *report, const void *row)
 {
-	return strdup(((const struct thread_row *)row)->by);
+	return strdup(((const struct thread_row *)row)->attribute_label);
 }
 
 static double thread_switches_cell(const struct report *report, const void *row)
@@ -48,22 +48,22 @@ static double preempted_cell(const struct report *report, const void *row)
 
 static double run_total_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, thread_of(row)->run.sum);
+	return report_ticks_ns(report, thread_of(row)->run_times.sum);
 }
 
 static double run_mean_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, histogram_mean(&thread_of(row)->run));
+	return report_ticks_ns(report, histogram_mean(&thread_of(row)->run_times));
 }
 
 static double run_p95_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, histogram_percentile(&thread_of(row)->run, 95));
+	return report_ticks_ns(report, histogram_percentile(&thread_of(row)->run_times, 95));
 }
 
 static double run_max_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, (double)thread_of(row)->run.max_value);
+	return report_ticks_ns(report, (double)thread_of(row)->run_times.max_value);
 }
 
 static double ready_total_cell(const struct report *report, const void *row)
@@ -96,11 +96,11 @@ static const struct switch_stats *stats_of(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
 
-	return analysis->splits && analysis->charge_by == CHARGE_BY_CPU ?
-		&analysis->splits->switches : &analysis->switches;
+	return analysis->split_sums && analysis->charge_attribute == CHARGE_BY_CPU ?
+		&analysis->split_sums->switches : &analysis->switches;
 }
 
-static void add_thread(struct report *report, const struct switch_thread *thread)
+static void add_thread(struct report *report, const struct thread_stats *thread)
 {
 	const struct analysis *analysis = report->analysis;
 	struct thread_row row = { .thread = thread, .id = thread->thread_id };
@@ -109,14 +109,15 @@ static void add_thread(struct report *report, const struct switch_thread *thread
 	char text[CHARGE_LABEL_SIZE];
 
 	if (stats_of(report) != &analysis->switches) {
-		const struct split split = report_split(report, thread->thread_id);
+		const struct split_pair split = report_split_pair(report, thread->thread_id);
 
 		row.id = split.key;
-		row.by = report_label_text(split.label);
-	} else if (report->by) {
+		row.attribute_label = report_label_text(split.label);
+	} else if (report->attribute_name) {
 		hold.thread_id = thread->thread_id;
-		charge_format_holder(report->names, analysis->charge_by, &hold, text, sizeof(text));
-		row.by = text;
+		charge_format_holder(report->names, analysis->charge_attribute, &hold, text,
+				     sizeof(text));
+		row.attribute_label = text;
 	}
 	row.name = names_find_thread_name(report->names, row.id);
 	table_add_row(&report->tables[REPORT_THREADS], report, &row);
@@ -126,9 +127,9 @@ static void make_threads(struct report *report)
 {
 	const struct switch_stats *stats = stats_of(report);
 	const struct thread_row others = {
-		.thread = &stats->others, .name = "(others)", .by = "(others)",
+		.thread = &stats->others, .name = "(others)", .attribute_label = "(others)",
 	};
-	const struct switch_thread *thread;
+	const struct thread_stats *thread;
 
 	for (thread = stats->threads; thread; thread = thread->hh.next)
 		add_thread(report, thread);
@@ -143,26 +144,26 @@ const struct table_class report_threads_class = {
 	.columns = thread_columns,
 	.column_count = ARRAY_SIZE(thread_columns),
 	.sort_column_name = "run_total",
-	.by = thread_by,
+	.make_attribute_text = thread_attribute,
 	.make_table = make_threads,
 };
 
-/* A row of the table processors is a struct switch_processor. */
+/* A row of the table processors is a struct processor_stats. */
 static double processor_cell(const struct report *report, const void *row)
 {
-	const struct switch_processor *cpu = row;
+	const struct processor_stats *cpu = row;
 
 	return (double)(cpu - report->analysis->switches.processors);
 }
 
 static double switches_cell(const struct report *report, const void *row)
 {
-	return (double)((const struct switch_processor *)row)->switch_count;
+	return (double)((const struct processor_stats *)row)->switch_count;
 }
 
 static double per_second_cell(const struct report *report, const void *row)
 {
-	const struct switch_processor *cpu = row;
+	const struct processor_stats *cpu = row;
 	double time = (double)(cpu->last_time - cpu->first_time);
 
 	return share_of((double)cpu->switch_count * 1e9, report_ticks_ns(report, time));
@@ -170,24 +171,24 @@ static double per_second_cell(const struct report *report, const void *row)
 
 static double busy_share_cell(const struct report *report, const void *row)
 {
-	const struct switch_processor *cpu = row;
+	const struct processor_stats *cpu = row;
 
 	return share_of(cpu->busy_ticks, cpu->busy_ticks + cpu->idle_ticks);
 }
 
 static double busy_total_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, ((const struct switch_processor *)row)->busy_ticks);
+	return report_ticks_ns(report, ((const struct processor_stats *)row)->busy_ticks);
 }
 
 static double idle_total_cell(const struct report *report, const void *row)
 {
-	return report_ticks_ns(report, ((const struct switch_processor *)row)->idle_ticks);
+	return report_ticks_ns(report, ((const struct processor_stats *)row)->idle_ticks);
 }
 
 static double gap_count_cell(const struct report *report, const void *row)
 {
-	return (double)((const struct switch_processor *)row)->gap_count;
+	return (double)((const struct processor_stats *)row)->gap_count;
 }
 
 static const struct column processor_columns[] = {
@@ -227,6 +228,6 @@ const struct table_class report_processors_class = {
 	.columns = processor_columns,
 	.column_count = ARRAY_SIZE(processor_columns),
 	.sort_column_name = "switches",
-	.refuses_by = "its rows are CPUs; see --table threads --by cpu",
+	.attribute_refusal = "its rows are CPUs; see --table threads --by cpu",
 	.make_table = make_processors,
 };

@@ -27,7 +27,7 @@ static const struct column column_host =
 		    "machine, by the name of its file; only with several files, or --ndjson");
 
 /* The column that --by adds behind the first one, without its heading and its function. */
-static const struct column column_by =
+static const struct column attribute_column =
 	TEXT_COLUMN("by", NULL, NULL, "attribute that --by names; only with --by");
 
 /**
@@ -36,7 +36,7 @@ static const struct column column_by =
  *
  * Return: enum report_table, or REPORT_TABLES if no table has that name.
  */
-enum report_table report_find_table(const char *name)
+enum report_table_kind report_find_table(const char *name)
 {
 	unsigned int i;
 
@@ -52,7 +52,7 @@ enum report_table report_find_table(const char *name)
  *
  * Return: the name.
  */
-const char *report_table_name(enum report_table which)
+const char *report_table_name(enum report_table_kind which)
 {
 	return classes[which]->name;
 }
@@ -111,8 +111,8 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 		print_help(&column_host, stream);
 		for (j = 0; j < classes[i]->column_count; j++) {
 			print_help(&classes[i]->columns[j], stream);
-			if (!j && classes[i]->by)
-				print_help(&column_by, stream);
+			if (!j && classes[i]->make_attribute_text)
+				print_help(&attribute_column, stream);
 		}
 		separator = "\n";
 	}
@@ -126,7 +126,7 @@ void report_print_column_help(unsigned int tables, FILE *stream)
  */
 bool report_shows_per_second(const struct report *report)
 {
-	return report->has_coverage && report->analysis->coverage.is_uneven;
+	return report->has_coverage && report->analysis->coverage.cpu_begins_differ;
 }
 
 /**
@@ -162,23 +162,24 @@ void report_show_column(struct report *report, const char *name, bool sorts)
 }
 
 /**
- * report_refuses_by() - tell why --by cannot split the rows of a table
+ * report_attribute_refusal() - tell why --by cannot split the rows of a table
  * @which: the table
- * @by: the attribute
+ * @attribute: the attribute
  *
  * Return: the reason, or NULL if it can.
  */
-const char *report_refuses_by(enum report_table which, enum charge_by by)
+const char *report_attribute_refusal(enum report_table_kind which, enum charge_attribute attribute)
 {
 	/* A switch has a thread and a CPU. */
-	if (which == REPORT_THREADS && by != CHARGE_BY_TASK && by != CHARGE_BY_THREAD &&
-	    by != CHARGE_BY_PROCESS && by != CHARGE_BY_CGROUP && by != CHARGE_BY_CPU)
+	if (which == REPORT_THREADS && attribute != CHARGE_BY_TASK &&
+	    attribute != CHARGE_BY_THREAD && attribute != CHARGE_BY_PROCESS &&
+	    attribute != CHARGE_BY_CGROUP && attribute != CHARGE_BY_CPU)
 		return "context switches tell only task, thread, process, cgroup and cpu";
-	return classes[which]->refuses_by;
+	return classes[which]->attribute_refusal;
 }
 
 /* Make a table without rows, with the columns host and by if the report has hosts, or is split. */
-static bool make_table(struct report *report, enum report_table which, bool has_host)
+static bool make_table(struct report *report, enum report_table_kind which, bool has_host)
 {
 	const struct table_class *class = classes[which];
 	struct column *columns = calloc(class->column_count + 2, sizeof(*columns)), *at = columns;
@@ -191,10 +192,11 @@ static bool make_table(struct report *report, enum report_table which, bool has_
 	if (has_host)
 		*at++ = column_host;
 	*at++ = class->columns[0];
-	if (report->by && class->by && !report_refuses_by(which, charge_find_by(report->by))) {
-		*at = column_by;
-		at->title = report->by;
-		at++->make_text = class->by;
+	if (report->attribute_name && class->make_attribute_text &&
+	    !report_attribute_refusal(which, charge_find_attribute(report->attribute_name))) {
+		*at = attribute_column;
+		at->title = report->attribute_name;
+		at++->make_text = class->make_attribute_text;
 	}
 	memcpy(at, class->columns + 1, (class->column_count - 1) * sizeof(*columns));
 	at += class->column_count - 1;
@@ -239,7 +241,7 @@ void report_make_host_tables(struct report *report)
  * @is_selection: the user selected events
  * @stream: output stream
  */
-void report_print_empty(enum report_table which, bool is_selection, FILE *stream)
+void report_print_empty(enum report_table_kind which, bool is_selection, FILE *stream)
 {
 	char text[128];
 
@@ -251,12 +253,12 @@ void report_print_empty(enum report_table which, bool is_selection, FILE *stream
 }
 
 /**
- * report_has_memory() - tell whether memory sufficed for the whole report
+ * report_check_memory() - tell whether memory sufficed for the whole report
  * @report: made
  *
  * Return: nonzero if it did.
  */
-int report_has_memory(const struct report *report)
+int report_check_memory(const struct report *report)
 {
 	size_t i;
 
@@ -267,12 +269,12 @@ int report_has_memory(const struct report *report)
 	       !report->analysis->resources.no_memory &&
 	       !report->analysis->switches.no_memory &&
 	       !report->analysis->stacks.no_memory &&
-	       splits_are_complete(report->analysis->splits) &&
-	       !report->analysis->charges.no_memory &&
-	       !report->analysis->charges.periods.no_memory &&
+	       split_sums_are_complete(report->analysis->split_sums) &&
+	       !report->analysis->charge_sums.no_memory &&
+	       !report->analysis->charge_sums.timelines.no_memory &&
 	       !report->analysis->open_holds.no_memory &&
 	       !report->analysis->coverage.no_memory &&
-	       !report->analysis->history.no_memory &&
+	       !report->analysis->rates_history.no_memory &&
 	       !report->analysis->spinlocks.timelines.no_memory &&
 	       !report->analysis->resources.timelines.no_memory &&
 	       !report->analysis->switches.timelines.no_memory;

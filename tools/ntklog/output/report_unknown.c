@@ -70,6 +70,6 @@ const struct table_class report_unknown_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "count",
-	.refuses_by = "its events tell no task",
+	.attribute_refusal = "its events tell no task",
 	.make_table = make_unknown,
 };

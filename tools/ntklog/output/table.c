@@ -172,18 +172,18 @@ void table_cut_rows(struct table *table, size_t rows)
 /**
  * table_keep_top_rows() - sort the rows and remove those behind the first ones, if there are more
  * @table: the table
- * @top: number of rows to keep; 0: all
+ * @rows_max: number of rows to keep; 0: all
  */
-void table_keep_top_rows(struct table *table, size_t top)
+void table_keep_top_rows(struct table *table, size_t rows_max)
 {
-	if (!top || table->row_count <= top)
+	if (!rows_max || table->row_count <= rows_max)
 		return;
 	table_sort(table);
-	table_cut_rows(table, table_shown_row_count(table, top));
+	table_cut_rows(table, table_shown_row_count(table, rows_max));
 }
 
-static bool has_text(const struct table *table, const union cell *cells, size_t count,
-		     const char *part)
+static bool row_has_text(const struct table *table, const union cell *cells, size_t count,
+			 const char *part)
 {
 	size_t k;
 
@@ -210,7 +210,7 @@ void table_keep_rows_with_text(struct table *table, const char *part, size_t cou
 		union cell *cells = &table->cells[i * columns];
 		union cell *kept = &table->cells[table->row_count * columns];
 
-		if (!has_text(table, cells, count, part))
+		if (!row_has_text(table, cells, count, part))
 			continue;
 		table->row_count++;
 		for (k = 0; k < columns; k++) {
@@ -222,7 +222,7 @@ void table_keep_rows_with_text(struct table *table, const char *part, size_t cou
 	}
 }
 
-static bool is_shown(const struct table *table, size_t column)
+static bool column_is_shown(const struct table *table, size_t column)
 {
 	size_t k;
 
@@ -239,7 +239,7 @@ static bool is_shown(const struct table *table, size_t column)
  */
 void table_show_last(struct table *table, size_t column)
 {
-	if (!is_shown(table, column))
+	if (!column_is_shown(table, column))
 		table->shown_columns[table->shown_count++] = column;
 }
 
@@ -252,14 +252,14 @@ void table_show_in_order(struct table *table, size_t column)
 {
 	size_t k;
 
-	if (is_shown(table, column))
+	if (column_is_shown(table, column))
 		return;
 	for (k = table->shown_count++; k > 0 && table->shown_columns[k - 1] > column; k--)
 		table->shown_columns[k] = table->shown_columns[k - 1];
 	table->shown_columns[k] = column;
 }
 
-static bool has_positive_cell(const struct table *table, size_t column)
+static bool column_has_positive_cell(const struct table *table, size_t column)
 {
 	size_t row;
 
@@ -279,10 +279,10 @@ void table_insert_errors(struct table *table, bool includes_zero)
 	size_t error, i;
 
 	for (i = 0; i < table->column_count; i++) {
-		if (!table->columns[i].error_column || !is_shown(table, i))
+		if (!table->columns[i].error_column || !column_is_shown(table, i))
 			continue;
 		error = table_find_column(table, table->columns[i].error_column);
-		if (includes_zero || has_positive_cell(table, error))
+		if (includes_zero || column_has_positive_cell(table, error))
 			table_show_in_order(table, error);
 	}
 }
@@ -358,13 +358,13 @@ bool table_has_cells(const struct table *table)
 /**
  * table_shown_row_count() - compute the number of rows to show
  * @table: table
- * @top: most rows to show; 0 for all
+ * @rows_max: most rows to show; 0 for all
  *
  * Return: number of rows.
  */
-size_t table_shown_row_count(const struct table *table, size_t top)
+size_t table_shown_row_count(const struct table *table, size_t rows_max)
 {
-	return top && top < table->row_count ? top : table->row_count;
+	return rows_max && rows_max < table->row_count ? rows_max : table->row_count;
 }
 
 static void format_time(double ns, char *text, size_t size)
@@ -388,21 +388,21 @@ static void format_time(double ns, char *text, size_t size)
 	snprintf(text, size, "%.0fns", ns);
 }
 
-static bool is_unknown(enum cell_kind kind, const union cell *cell)
+static bool cell_is_unknown(enum cell_kind kind, const union cell *cell)
 {
 	return kind != CELL_TEXT && !isfinite(cell->number);
 }
 
 /**
- * cell_format() - format a cell for people
+ * cell_format_text() - format a cell for people
  * @kind: kind of the cell
  * @cell: cell
  * @text: set to the text; "-" for an unknown value, "?" for an error of unknown size
  * @size: bytes of @text
  */
-void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size)
+void cell_format_text(enum cell_kind kind, const union cell *cell, char *text, size_t size)
 {
-	if (is_unknown(kind, cell)) {
+	if (cell_is_unknown(kind, cell)) {
 		snprintf(text, size, kind == CELL_ERROR && isinf(cell->number) ? "?" : "-");
 		return;
 	}
@@ -438,7 +438,7 @@ static const union cell *cell_at(const struct table *table, size_t row, size_t c
 	return &table->cells[row * table->column_count + column];
 }
 
-static bool is_lower_bound(const struct table *table, size_t row, size_t column)
+static bool cell_is_lower_bound(const struct table *table, size_t row, size_t column)
 {
 	const char *missing = table->columns[column].missing_column;
 
@@ -466,19 +466,19 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	/* The error is 0 if every event was written, and may be NAN. */
 	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
 		kind = CELL_COUNT;
-	cell_format(kind, cell_at(table, row, column), text, size);
-	if (is_lower_bound(table, row, column)) {
+	cell_format_text(kind, cell_at(table, row, column), text, size);
+	if (cell_is_lower_bound(table, row, column)) {
 		length = strnlen(text, size - 2);
 		memmove(text + 1, text, length);
 		text[0] = '>';
 		text[length + 1] = '\0';
 	}
-	if (!error || is_unknown(shown->kind, cell_at(table, row, column)))
+	if (!error || cell_is_unknown(shown->kind, cell_at(table, row, column)))
 		return;
 	if (!(error->number > ERROR_MARKED))
 		return;
 	length = strlen(text);
-	cell_format(CELL_ERROR, error, percent, sizeof(percent));
+	cell_format_text(CELL_ERROR, error, percent, sizeof(percent));
 	snprintf(text + length, size - length, "+-%s", percent);
 }
 
@@ -486,11 +486,11 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
  * table_print_csv() - print a table as comma-separated values; times are nanoseconds
  * @table: table
  * @stream: stream to print to
- * @top: most rows to print; 0 for all
+ * @rows_max: most rows to print; 0 for all
  */
-void table_print_csv(const struct table *table, FILE *stream, size_t top)
+void table_print_csv(const struct table *table, FILE *stream, size_t rows_max)
 {
-	size_t rows = table_shown_row_count(table, top), row, i, k;
+	size_t rows = table_shown_row_count(table, rows_max), row, i, k;
 
 	fputs("table", stream);
 	for (k = 0; k < table->shown_count; k++) {
@@ -509,7 +509,7 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top)
 			fputc(',', stream);
 			if (table->columns[i].kind == CELL_TEXT)
 				csv_print(stream, cell->text ? cell->text : "");
-			else if (!is_unknown(table->columns[i].kind, cell))
+			else if (!cell_is_unknown(table->columns[i].kind, cell))
 				fprintf(stream, "%.15g", cell->number);
 		}
 		fputc('\n', stream);
@@ -537,7 +537,7 @@ json_t *table_row_json(const struct table *table, size_t row)
 
 		if (kind == CELL_TEXT)
 			value = json_string(cell->text ? cell->text : "");
-		else if (is_unknown(kind, cell))
+		else if (cell_is_unknown(kind, cell))
 			value = json_null();
 		else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
 			 cell->number < (double)INT64_MAX && cell->number == trunc(cell->number))
@@ -554,13 +554,13 @@ json_t *table_row_json(const struct table *table, size_t row)
 /**
  * table_json() - make a JSON array of the rows
  * @table: table
- * @top: most rows of the array; 0 for all
+ * @rows_max: most rows of the array; 0 for all
  *
  * Return: array of objects, or NULL without memory.
  */
-json_t *table_json(const struct table *table, size_t top)
+json_t *table_json(const struct table *table, size_t rows_max)
 {
-	size_t rows = table_shown_row_count(table, top), row;
+	size_t rows = table_shown_row_count(table, rows_max), row;
 	json_t *array = json_array();
 
 	for (row = 0; row < rows; row++)

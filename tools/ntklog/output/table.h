@@ -60,7 +60,7 @@ union cell {
  * @sort_column: index of the column to sort by: the greatest number first, or text from A on
  * @shown_columns: indices of the columns that are shown, in their order
  * @cuts_modules: the names of modules are left out
- * @text_max: most characters of a text that are shown; 0: all
+ * @text_width_max: most characters of a text that are shown; 0: all
  */
 struct table {
 	const char *name;
@@ -71,7 +71,7 @@ struct table {
 	size_t *shown_columns;
 	size_t shown_count;
 	bool cuts_modules;
-	size_t text_max;
+	size_t text_width_max;
 	union cell *cells;
 	size_t row_count;
 	bool no_memory;
@@ -83,7 +83,7 @@ bool table_add_row(struct table *table, const struct report *report, const void 
 void table_write(const struct table *table, FILE *stream);
 bool table_read(struct table *table, const char *first, FILE *stream);
 void table_cut_rows(struct table *table, size_t rows);
-void table_keep_top_rows(struct table *table, size_t top);
+void table_keep_top_rows(struct table *table, size_t rows_max);
 void table_keep_rows_with_text(struct table *table, const char *part, size_t count);
 void table_show_last(struct table *table, size_t column);
 void table_show_in_order(struct table *table, size_t column);
@@ -91,17 +91,17 @@ void table_insert_errors(struct table *table, bool includes_zero);
 void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
-void table_fit(struct table *table, size_t top, size_t width, bool shortens);
-void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_wide);
-void table_print_text(const struct table *table, FILE *stream, size_t top, size_t width_max);
-void table_print_csv(const struct table *table, FILE *stream, size_t top);
+void table_fit_width(struct table *table, size_t rows_max, size_t width, bool shortens);
+void table_print_fitted(struct table *table, FILE *stream, size_t rows_max, bool prints_wide);
+void table_print_text(const struct table *table, FILE *stream, size_t rows_max, size_t width_max);
+void table_print_csv(const struct table *table, FILE *stream, size_t rows_max);
 json_t *table_row_json(const struct table *table, size_t row);
-json_t *table_json(const struct table *table, size_t top);
+json_t *table_json(const struct table *table, size_t rows_max);
 bool table_has_cells(const struct table *table);
-size_t table_shown_row_count(const struct table *table, size_t top);
+size_t table_shown_row_count(const struct table *table, size_t rows_max);
 void table_format_cell(const struct table *table, size_t row, size_t column, char *text,
 		       size_t size);
-void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size);
+void cell_format_text(enum cell_kind kind, const union cell *cell, char *text, size_t size);
 void table_free(struct table *table);
 
 #endif /* _NTKLOG_TABLE_H */

@@ -40,7 +40,7 @@ static const char *skip_characters(const char *text, size_t count)
 }
 
 /* Cut characters out of the middle of a text: many names differ at their ends. */
-static void shorten(char *text, size_t width)
+static void shorten_text(char *text, size_t width)
 {
 	size_t uncut_width = text_width(text), head, tail;
 	char *cut;
@@ -70,8 +70,8 @@ static void format_cell(const struct table *table, size_t row, size_t column, ch
 		return;
 	while (table->cuts_modules && text_cut_module(text))
 		;
-	if (table->text_max)
-		shorten(text, table->text_max);
+	if (table->text_width_max)
+		shorten_text(text, table->text_width_max);
 }
 
 static void print_padded(FILE *stream, const char *text, size_t width, bool is_left_aligned,
@@ -88,7 +88,7 @@ static void print_padded(FILE *stream, const char *text, size_t width, bool is_l
 	fputs(is_last ? "\n" : "  ", stream);
 }
 
-static size_t column_width(const struct table *table, size_t column, size_t rows)
+static size_t compute_column_width(const struct table *table, size_t column, size_t rows)
 {
 	size_t width = strlen(table->columns[column].title), row;
 	char text[CELL_SIZE];
@@ -104,25 +104,25 @@ static size_t column_width(const struct table *table, size_t column, size_t rows
 	return width;
 }
 
-/* Compute the width that a column has with the present @text_max, from its width without. */
-static size_t shortened_width(const struct table *table, size_t column, size_t width)
+/* Compute the width that a column has with the present @text_width_max, from its width without. */
+static size_t compute_shortened_width(const struct table *table, size_t column, size_t width)
 {
 	size_t title_width = strlen(table->columns[column].title);
 
-	if (table->columns[column].kind != CELL_TEXT || !table->text_max ||
-	    width <= table->text_max)
+	if (table->columns[column].kind != CELL_TEXT || !table->text_width_max ||
+	    width <= table->text_width_max)
 		return width;
-	return table->text_max > title_width ? table->text_max : title_width;
+	return table->text_width_max > title_width ? table->text_width_max : title_width;
 }
 
-/* @widths: widths of the columns without @text_max, by column */
-static size_t table_width(const struct table *table, const size_t *widths)
+/* @widths: widths of the columns without @text_width_max, by column */
+static size_t compute_table_width(const struct table *table, const size_t *widths)
 {
 	size_t width = 0, k;
 
 	for (k = 0; k < table->shown_count; k++)
-		width += shortened_width(table, table->shown_columns[k],
-					 widths[table->shown_columns[k]]) +
+		width += compute_shortened_width(table, table->shown_columns[k],
+						 widths[table->shown_columns[k]]) +
 			 (k ? COLUMN_GAP : 0);
 	return width;
 }
@@ -133,7 +133,7 @@ static void measure_columns(const struct table *table, size_t rows, size_t *widt
 
 	for (k = 0; k < table->shown_count; k++)
 		widths[table->shown_columns[k]] =
-			column_width(table, table->shown_columns[k], rows);
+			compute_column_width(table, table->shown_columns[k], rows);
 }
 
 /*
@@ -171,36 +171,36 @@ static size_t find_last_number_column(const struct table *table)
 /* Make the texts narrower, and leave out columns if that is not enough. */
 static void shorten_texts(struct table *table, size_t rows, size_t width, size_t *widths)
 {
-	size_t droppable, text_max;
+	size_t droppable, text_width_max;
 
-	table->cuts_modules = table_width(table, widths) > width;
+	table->cuts_modules = compute_table_width(table, widths) > width;
 	if (table->cuts_modules)
 		measure_columns(table, rows, widths);
 	/* The shortest texts decide which of the columns without an order have to go. */
-	table->text_max = TEXT_MIN;
-	while (table_width(table, widths) > width) {
+	table->text_width_max = TEXT_MIN;
+	while (compute_table_width(table, widths) > width) {
 		droppable = find_last_number_column(table);
 		if (droppable == table->column_count)
 			break;
 		table_hide(table, droppable);
 	}
-	table->text_max = 0;
-	for (text_max = width; text_max >= TEXT_MIN && table_width(table, widths) > width;
-	     text_max--)
-		table->text_max = text_max;
+	table->text_width_max = 0;
+	for (text_width_max = width; text_width_max >= TEXT_MIN &&
+	     compute_table_width(table, widths) > width; text_width_max--)
+		table->text_width_max = text_width_max;
 }
 
 /**
- * table_fit() - leave out the least important columns, until the table fits
+ * table_fit_width() - leave out the least important columns, until the table fits
  * @table: the table
- * @top: rows at most; 0: all
+ * @rows_max: rows at most; 0: all
  * @width: characters of a line
  * @shortens: if the most important columns are too wide, cut texts too, and leave out columns from
  *	the last one on
  */
-void table_fit(struct table *table, size_t top, size_t width, bool shortens)
+void table_fit_width(struct table *table, size_t rows_max, size_t width, bool shortens)
 {
-	size_t rows = table_shown_row_count(table, top), droppable;
+	size_t rows = table_shown_row_count(table, rows_max), droppable;
 	size_t *widths = calloc(table->column_count, sizeof(*widths));
 
 	if (!widths) {
@@ -209,7 +209,7 @@ void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 	}
 	/* Formatting many rows takes long, so each is measured once, and again without modules. */
 	measure_columns(table, rows, widths);
-	while (table_width(table, widths) > width) {
+	while (compute_table_width(table, widths) > width) {
 		droppable = find_droppable_column(table);
 		if (droppable == table->column_count)
 			break;
@@ -237,21 +237,21 @@ static void print_heading(const struct table *table, FILE *stream, size_t rows, 
  * table_print_text() - print a table as text
  * @table: table
  * @stream: stream to print to
- * @top: most rows to print; 0 for all
+ * @rows_max: most rows to print; 0 for all
  * @width_max: characters that the heading may have on a line
  */
-void table_print_text(const struct table *table, FILE *stream, size_t top, size_t width_max)
+void table_print_text(const struct table *table, FILE *stream, size_t rows_max, size_t width_max)
 {
 	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
 	const char *off = *on ? "\033[0m" : "";
-	size_t rows = table_shown_row_count(table, top), row, i, k;
+	size_t rows = table_shown_row_count(table, rows_max), row, i, k;
 	size_t *width = calloc(table->column_count, sizeof(*width));
 	char text[CELL_SIZE];
 
 	if (!width)
 		return;
 	for (k = 0; k < table->shown_count; k++)
-		width[k] = column_width(table, table->shown_columns[k], rows);
+		width[k] = compute_column_width(table, table->shown_columns[k], rows);
 	fputs(on, stream);
 	print_heading(table, stream, rows, width_max);
 	for (k = 0; k < table->shown_count; k++) {
@@ -272,12 +272,12 @@ void table_print_text(const struct table *table, FILE *stream, size_t top, size_
 }
 
 /*
- * Print the headings of the columns that table_fit() has left out, on lines of at most @width
+ * Print the headings of the columns that table_fit_width() has left out, on lines of at most @width
  * characters.
  * @shown has the @count columns that were shown before.
  */
-static void print_left_out(const struct table *table, FILE *stream, const size_t *shown,
-			   size_t count, size_t width)
+static void print_left_out_columns(const struct table *table, FILE *stream, const size_t *shown,
+				   size_t count, size_t width)
 {
 	const char *separator = "(--wide shows: ";
 	size_t kept = 0, used = 0, k;
@@ -304,10 +304,10 @@ static void print_left_out(const struct table *table, FILE *stream, const size_t
  * table_print_fitted() - print a table as text, with the columns that fit the terminal
  * @table: table, from which the other columns are removed
  * @stream: stream to print to
- * @top: most rows to print; 0 for all
- * @is_wide: print all columns, however wide the table is
+ * @rows_max: most rows to print; 0 for all
+ * @prints_wide: print all columns, however wide the table is
  */
-void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_wide)
+void table_print_fitted(struct table *table, FILE *stream, size_t rows_max, bool prints_wide)
 {
 	size_t count = table->shown_count, width = terminal_width(stream);
 	size_t *shown = calloc(count, sizeof(*shown));
@@ -317,9 +317,9 @@ void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_w
 		return;
 	}
 	memcpy(shown, table->shown_columns, count * sizeof(*shown));
-	if (!is_wide)
-		table_fit(table, top, width, true);
-	table_print_text(table, stream, top, is_wide ? SIZE_MAX : width);
-	print_left_out(table, stream, shown, count, width);
+	if (!prints_wide)
+		table_fit_width(table, rows_max, width, true);
+	table_print_text(table, stream, rows_max, prints_wide ? SIZE_MAX : width);
+	print_left_out_columns(table, stream, shown, count, width);
 	free(shown);
 }

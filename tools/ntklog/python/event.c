@@ -25,7 +25,7 @@ struct event {
 };
 
 /* Values of the header that only some events have. */
-enum header_value {
+enum header_value_kind {
 	VALUE_PROCESS,
 	VALUE_THREAD,
 	VALUE_PROVIDER,
@@ -75,21 +75,21 @@ static void event_free(PyObject *self)
 	Py_DECREF(class);
 }
 
-static struct event *to_event(PyObject *self)
+static struct event *cast_to_event(PyObject *self)
 {
 	return (struct event *)self;
 }
 
 static PyObject *get_name(PyObject *self, void *closure)
 {
-	const struct event *event = to_event(self);
+	const struct event *event = cast_to_event(self);
 
 	return PyUnicode_FromString(event_name(&event->event, event->type));
 }
 
 static PyObject *get_hook_id(PyObject *self, void *closure)
 {
-	const struct etl_event *event = &to_event(self)->event;
+	const struct etl_event *event = &cast_to_event(self)->event;
 
 	if (!event->has_hook_id)
 		Py_RETURN_NONE;
@@ -98,14 +98,14 @@ static PyObject *get_hook_id(PyObject *self, void *closure)
 
 static PyObject *get_data(PyObject *self, void *closure)
 {
-	const struct etl_event *event = &to_event(self)->event;
+	const struct etl_event *event = &cast_to_event(self)->event;
 
 	return PyBytes_FromStringAndSize((const char *)event->data, event->data_size);
 }
 
 static PyObject *get_counters(PyObject *self, void *closure)
 {
-	const struct etl_event *event = &to_event(self)->event;
+	const struct etl_event *event = &cast_to_event(self)->event;
 	PyObject *counters = PyTuple_New(event->counters), *value;
 	unsigned int i;
 
@@ -132,11 +132,11 @@ static PyObject *make_provider(const struct etl_event_header *header)
 
 static PyObject *get_header_value(PyObject *self, void *closure)
 {
-	const struct etl_event *event = &to_event(self)->event;
+	const struct etl_event *event = &cast_to_event(self)->event;
 	struct etl_event_header header;
 
 	etl_read_event_header(&header, event);
-	switch ((enum header_value)(uintptr_t)closure) {
+	switch ((enum header_value_kind)(uintptr_t)closure) {
 	case VALUE_PROCESS:
 		if (header.has_process)
 			return PyLong_FromUnsignedLong(header.process_id);
@@ -173,7 +173,7 @@ static PyObject *get_header_value(PyObject *self, void *closure)
 
 static PyObject *get_has_wrong_time(PyObject *self, void *closure)
 {
-	return PyBool_FromLong(to_event(self)->event.has_impossible_time);
+	return PyBool_FromLong(cast_to_event(self)->event.has_impossible_time);
 }
 
 static PyObject *field_object(const struct event_field *field, const struct etl_event *event)
@@ -233,7 +233,7 @@ static PyObject *stack_object(const struct etl_stack *stack, const char *name)
 
 static PyObject *event_subscript(PyObject *self, PyObject *key)
 {
-	const struct event *event = to_event(self);
+	const struct event *event = cast_to_event(self);
 	const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
 	struct etl_stack stack;
 	PyObject *value = NULL;
@@ -268,7 +268,7 @@ static PyObject *append_name(PyObject *list, const char *name)
 
 static PyObject *event_keys(PyObject *self, PyObject *unused)
 {
-	const struct event *event = to_event(self);
+	const struct event *event = cast_to_event(self);
 	PyObject *keys = PyList_New(0), *value;
 	struct etl_stack stack;
 	size_t i;
@@ -289,7 +289,7 @@ static PyObject *event_keys(PyObject *self, PyObject *unused)
 
 static PyObject *event_repr(PyObject *self)
 {
-	const struct event *event = to_event(self);
+	const struct event *event = cast_to_event(self);
 	char text[128];
 
 	snprintf(text, sizeof(text), "<ntklog.Event %s at %.9f on CPU %u>",

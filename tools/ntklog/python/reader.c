@@ -50,7 +50,7 @@ struct reader {
 /* There is one of each for the whole process. Only the module's initialization sets them. */
 static PyObject *error_class, *damage_class;
 
-static struct reader *to_reader(PyObject *self)
+static struct reader *cast_to_reader(PyObject *self)
 {
 	return (struct reader *)self;
 }
@@ -62,7 +62,7 @@ static const struct etl_file *reader_facts(const struct reader *reader)
 
 static PyObject *get_path(PyObject *self, void *closure)
 {
-	return PyUnicode_DecodeFSDefault(PyBytes_AsString(to_reader(self)->path));
+	return PyUnicode_DecodeFSDefault(PyBytes_AsString(cast_to_reader(self)->path));
 }
 
 static void raise_error(PyObject *class, struct reader *reader, const char *text)
@@ -110,7 +110,7 @@ static bool describe_damage(const struct etl_file *file, char *text, size_t size
 static void wait_for_pipe(void *argument)
 {
 	struct reader *reader = argument;
-	struct etl_input *input = etl_reader(reader->file)->input;
+	struct etl_input *input = etl_reader_of(reader->file)->input;
 	struct pollfd polled = { .fd = input->fd, .events = POLLIN };
 	PyGILState_STATE state = PyGILState_Ensure();
 	int ready = -1;
@@ -216,7 +216,7 @@ static PyObject *raise_kept_records(void)
 
 static PyObject *reader_next(PyObject *self)
 {
-	struct reader *reader = to_reader(self);
+	struct reader *reader = cast_to_reader(self);
 	const struct event_type *type;
 	const struct etl_event *event;
 
@@ -280,7 +280,7 @@ static PyObject *take_records(struct reader *reader, size_t limit)
 
 static PyObject *reader_records(PyObject *self, PyObject *arguments)
 {
-	struct reader *reader = to_reader(self);
+	struct reader *reader = cast_to_reader(self);
 	PyObject *names, *pieces, *result;
 	struct record_choice choice;
 	Py_ssize_t limit;
@@ -301,7 +301,7 @@ static PyObject *reader_records(PyObject *self, PyObject *arguments)
 
 static PyObject *reader_close(PyObject *self, PyObject *unused)
 {
-	struct reader *reader = to_reader(self);
+	struct reader *reader = cast_to_reader(self);
 
 	if (!reader->file)
 		Py_RETURN_NONE;
@@ -320,7 +320,7 @@ static PyObject *reader_close(PyObject *self, PyObject *unused)
 
 static void reader_free(PyObject *self)
 {
-	struct reader *reader = to_reader(self);
+	struct reader *reader = cast_to_reader(self);
 	PyTypeObject *class = Py_TYPE(self);
 	freefunc free_object = PyType_GetSlot(class, Py_tp_free);
 
@@ -397,7 +397,7 @@ static PyObject *reader_make(PyTypeObject *class, PyObject *arguments, PyObject 
 	return NULL;
 }
 
-static PyObject *reader_self(PyObject *self)
+static PyObject *return_self(PyObject *self)
 {
 	return Py_NewRef(self);
 }
@@ -411,7 +411,7 @@ struct reader_fact {
 static PyObject *get_fact(PyObject *self, void *closure)
 {
 	const struct reader_fact *fact = closure;
-	const char *at = (const char *)reader_facts(to_reader(self)) + fact->offset;
+	const char *at = (const char *)reader_facts(cast_to_reader(self)) + fact->offset;
 	uint64_t value = 0;
 
 	memcpy(&value, at, fact->size);
@@ -420,7 +420,7 @@ static PyObject *get_fact(PyObject *self, void *closure)
 
 static PyObject *get_damage(PyObject *self, void *closure)
 {
-	const struct etl_file *file = reader_facts(to_reader(self));
+	const struct etl_file *file = reader_facts(cast_to_reader(self));
 	char text[sizeof(file->error)];
 
 	if (!describe_damage(file, text, sizeof(text)))
@@ -430,7 +430,7 @@ static PyObject *get_damage(PyObject *self, void *closure)
 
 static PyObject *get_is_closed(PyObject *self, void *closure)
 {
-	return PyBool_FromLong(!to_reader(self)->file);
+	return PyBool_FromLong(!cast_to_reader(self)->file);
 }
 
 #define FACT(_name, _doc)							\
@@ -476,7 +476,7 @@ static PyType_Slot reader_slots[] = {
 	{ Py_tp_doc, (void *)"An open trace: an iterator over its events." },
 	{ Py_tp_new, reader_make },
 	{ Py_tp_dealloc, reader_free },
-	{ Py_tp_iter, reader_self },
+	{ Py_tp_iter, return_self },
 	{ Py_tp_iternext, reader_next },
 	{ Py_tp_getset, reader_values },
 	{ Py_tp_methods, reader_methods },

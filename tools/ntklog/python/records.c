@@ -264,7 +264,8 @@ static PyObject *make_value_names(const struct event_field *field)
 
 static PyObject *make_field(const struct event_field *field, bool is_64bit)
 {
-	const struct field_place *where = &field->where[is_64bit], *minus = &field->minus[is_64bit];
+	const struct field_place *where = &field->places[is_64bit], *minus =
+		&field->subtracted_places[is_64bit];
 	PyObject *symbols = make_value_names(field);
 	size_t head = sizeof(struct record_head);
 

@@ -57,12 +57,12 @@ static void read_merged(struct etl_file *file, const struct names *names,
 {
 	uint64_t last_offset = UINT64_MAX, sum = 0;
 	struct etl_merge *merged = etl_merge_open(file);
-	struct stacks *stacks = merged ? stacks_open(file, merged) : NULL;
+	struct stack_matcher *stacks = merged ? stack_matcher_open(file, merged) : NULL;
 	const struct etl_event *event;
 	const struct stack *stack;
 	size_t i;
 
-	while (stacks && (event = stacks_next(stacks, &stack))) {
+	while (stacks && (event = stack_matcher_next(stacks, &stack))) {
 		const struct event_type *type = event_type_find(event);
 
 		/* The reader must not return an event twice in a row. */
@@ -79,7 +79,7 @@ static void read_merged(struct etl_file *file, const struct names *names,
 		if (filter)
 			sum += filter_matches(filter, file, event, type, names);
 	}
-	stacks_close(stacks);
+	stack_matcher_close(stacks);
 	etl_merge_close(merged);
 	/* Use the sum, so that the compiler cannot remove the loop. */
 	if (sum == 0x0123456789ABCDEF)
@@ -93,12 +93,12 @@ static void print_report(struct etl_file *file, const struct names *names, bool 
 	size_t i;
 
 	analysis.charges_waits = html;
-	analysis.charge_by = html ? CHARGE_BY_PROCESS : CHARGE_BY_CPU;
+	analysis.charge_attribute = html ? CHARGE_BY_PROCESS : CHARGE_BY_CPU;
 	analysis.is_split = true;
-	made.by = charge_by_names[analysis.charge_by];
+	made.attribute_name = charge_attribute_names[analysis.charge_attribute];
 	analysis.has_lock_stacks = html;
 	analysis_read(&analysis, file);
-	made.seconds = analysis_seconds(&analysis, file);
+	made.seconds = analysis_length_s(&analysis, file);
 	report_make_tables(&made);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&made.tables[i]);
@@ -119,10 +119,10 @@ static void print_perfetto(struct etl_file *file, const struct names *names)
 
 	conversion_find_rates(&conversion);
 	merged = etl_merge_open(file);
-	conversion.stacks = merged ? stacks_open(file, merged) : NULL;
+	conversion.stacks = merged ? stack_matcher_open(file, merged) : NULL;
 	if (conversion.stacks)
 		convert_to_perfetto(&conversion, "/dev/null");
-	stacks_close(conversion.stacks);
+	stack_matcher_close(conversion.stacks);
 	etl_merge_close(merged);
 }
 

@@ -41,7 +41,7 @@ class Budget(unittest.TestCase):
         library = os.path.join(cls.directory.name, "budget.so")
         subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library,
                         os.path.join(SOURCE, "budget.c")], check=True)
-        cls.step = ctypes.CDLL(library).budget_step
+        cls.step = ctypes.CDLL(library).budget_take_step
         cls.step.argtypes = [ctypes.POINTER(State), ctypes.c_double, ctypes.c_double]
 
     @classmethod

@@ -44,7 +44,7 @@ function toFixed(number, decimals) {
   return isTie && /[02468]$/.test(begin) ? begin : number.toFixed(decimals);
 }
 
-// Format nanoseconds as cell_format() of the tool does.
+// Format nanoseconds as cell_format_text() of the tool does.
 function formatTime(ns) {
   for (const [unit, name] of [[1e9, "s"], [1e6, "ms"], [1e3, "us"]]) {
     const value = ns / unit, size = Math.abs(value);

@@ -42,20 +42,20 @@ function makeChange(change, most) {
 
 // Read a row of diff --json, in which names of times end in "_ns" and those of counts do not.
 function readChange(row) {
-  const read = (name) => row[name] ?? row[`${name}_ns`] ?? null;
+  const readNumber = (name) => row[name] ?? row[`${name}_ns`] ?? null;
   return { lock: row.lock ?? "", caller: row.caller ?? "", verdict: row.verdict,
-           before: read("before"), after: read("after"), change: read("change"),
-           interval: read("interval") };
+           before: readNumber("before"), after: readNumber("after"), change: readNumber("change"),
+           interval: readNumber("interval") };
 }
 
 function addChanges() {
   if (!data.changes?.length)
     return;
   const changes = data.changes.map(readChange);
-  const sizes = changes.map((change) => Math.abs(change.change));
-  const ends = changes.map((change, i) => sizes[i] + (change.interval ?? 0));
+  const changeSizes = changes.map((change) => Math.abs(change.change));
+  const intervalEnds = changes.map((change, i) => changeSizes[i] + (change.interval ?? 0));
   // An interval that is much wider than all changes ends at the edge.
-  const most = Math.max(Math.min(Math.max(...ends), 2 * Math.max(...sizes)), 1e-9);
+  const most = Math.max(Math.min(Math.max(...intervalEnds), 2 * Math.max(...changeSizes)), 1e-9);
   const rows = changes.map((change) => {
     const name = breakable(change.lock);
     if (change.caller)
@@ -64,14 +64,15 @@ function addChanges() {
   });
   const picture = make("div", { role: "group", "aria-label": "Changes" }, ...rows);
   addMarks(picture, () => [...picture.querySelectorAll("g")]);
-  const words = [["more", "more"], ["less", "less"], ["noise", "noise"]].map(([id, text]) =>
+  const keyItems = [["more", "more"], ["less", "less"], ["noise", "noise"]].map(([id, text]) =>
     make("li", {}, make("span", { class: `swatch ${id}` }), text));
-  const rest = data.change_count - data.changes.length;
+  const hiddenCount = data.change_count - data.changes.length;
   const ticks = [-most, 0, most].map((number, i) =>
     make("span", { style: `left: ${50 * i}%` }, formatChange(number)));
   addSection("changes", "The greatest changes",
              make("p", {}, "Each bar is a change; the line over it is the confidence interval of " +
-                  "95%." + (rest > 0 ? ` ${formatCount(rest)} smaller ones are not shown.` : "")),
-             make("ul", { class: "key" }, ...words), picture,
+                  "95%." + (hiddenCount > 0 ?
+                            ` ${formatCount(hiddenCount)} smaller ones are not shown.` : "")),
+             make("ul", { class: "key" }, ...keyItems), picture,
              makeRow(make("span"), make("div", { class: "ticks three" }, ...ticks)));
 }

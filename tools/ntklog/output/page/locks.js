@@ -21,13 +21,13 @@ function makeChart(times, name, isWait) {
   shares.forEach((share, i) => {
     if (share <= 0)
       return;
-    const tall = Math.max(2, share / most * (CHART_HEIGHT - 2));
+    const barHeight = Math.max(2, share / most * (CHART_HEIGHT - 2));
     const label = `${formatShare(share)} of the ${what}\n` +
       `from ${formatTime(from(i))} to ${formatTime(from(i + 1))}`;
     marks.push(makeSvg("g", { role: "img", "aria-label": label },
                        makeSvg("rect", { class: "hit", x: i, width: 1, height: CHART_HEIGHT }),
                        makeSvg("rect", { class: isWait ? "wait" : "hold", x: i + 0.05, width: 0.9,
-                                         y: CHART_HEIGHT - tall, height: tall })));
+                                         y: CHART_HEIGHT - barHeight, height: barHeight })));
   });
   svg.append(...marks);
   addMarks(svg, () => marks);

@@ -2,12 +2,12 @@
 // Draw the pictures of the page, and the list of its contents.
 
 function addParts() {
-  const all = data.parts?.reduce((sum, [, , ns]) => sum + ns, 0);
-  if (all > 0)
+  const totalNs = data.parts?.reduce((sum, [, , ns]) => sum + ns, 0);
+  if (totalNs > 0)
     document.querySelector("#answer .facts").before(
       make("figure", {},
-           make("figcaption", {}, `What the waiting of ${formatTime(all)} was made of`),
-           makeParts(data.parts, all)));
+           make("figcaption", {}, `What the waiting of ${formatTime(totalNs)} was made of`),
+           makeParts(data.parts, totalNs)));
 }
 
 function addContents() {

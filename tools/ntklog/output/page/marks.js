@@ -4,7 +4,7 @@
 // move among its marks.
 
 const tip = make("div", { id: "tip", "aria-hidden": "true", hidden: "" });
-let kept = null;
+let keptMark = null;
 
 // A mark's numbers are its label, unless it computes them.
 function tipText(mark) {
@@ -29,7 +29,7 @@ function showTip(mark) {
 
 function hideTip() {
   tip.hidden = true;
-  kept = null;
+  keptMark = null;
 }
 
 // Move the stop of the Tab key, and the focus, to a mark.
@@ -70,9 +70,9 @@ function addMarks(picture, getMarks, { rowLength, next, activate } = {}) {
       }
       return;
     }
-    const to = next ? next(mark, event.key) : nextMark(getMarks(), mark, event.key, rowLength);
-    if (to) {
-      focusMark(picture, to);
+    const target = next ? next(mark, event.key) : nextMark(getMarks(), mark, event.key, rowLength);
+    if (target) {
+      focusMark(picture, target);
       event.preventDefault();
     }
   });
@@ -89,21 +89,21 @@ function prepareTips() {
   document.body.append(tip);
   const show = (event) => {
     const mark = event.target.closest?.(".mark");
-    if (mark && (!kept || event.type === "focusin"))
+    if (mark && (!keptMark || event.type === "focusin"))
       showTip(mark);
   };
   document.addEventListener("mouseover", show);
   document.addEventListener("focusin", show);
   document.addEventListener("focusout", hideTip);
   document.addEventListener("mouseout", (event) => {
-    if (!kept && event.target.closest?.(".mark"))
+    if (!keptMark && event.target.closest?.(".mark"))
       tip.hidden = true;
   });
   document.addEventListener("click", (event) => {
     const mark = event.target.closest?.(".mark");
     if (mark) {
       showTip(mark);
-      kept = mark;
+      keptMark = mark;
     } else if (!event.target.closest?.("#tip")) {
       hideTip();
     }

@@ -4,18 +4,19 @@
 // Sort by a column: numbers from the greatest on, names from A on. If the table is sorted by this
 // column, reverse the order.
 function sortTable(table, column) {
-  const heads = [...table.tHead.rows[0].cells], head = heads[column];
+  const headCells = [...table.tHead.rows[0].cells], head = headCells[column];
   const isName = head.classList.contains("name");
   const first = isName ? "ascending" : "descending", other = isName ? "descending" : "ascending";
-  const order = head.ariaSort === first ? other : first, sign = order === "ascending" ? 1 : -1;
-  const [shown] = table.tBodies, count = shown.rows.length;
+  const direction = head.ariaSort === first ? other : first;
+  const sign = direction === "ascending" ? 1 : -1;
+  const [shownBody] = table.tBodies, shownCount = shownBody.rows.length;
   const value = (row) => isName ? row.cells[column].textContent :
     Number(row.cells[column].dataset.value ?? -1);
   const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
   rows.sort((a, b) => sign * (isName ? value(a).localeCompare(value(b)) : value(a) - value(b)));
-  rows.forEach((row, i) => table.tBodies[i < count ? 0 : 1].append(row));
-  heads.forEach((each) => each.removeAttribute("aria-sort"));
-  head.setAttribute("aria-sort", order);
+  rows.forEach((row, i) => table.tBodies[i < shownCount ? 0 : 1].append(row));
+  headCells.forEach((each) => each.removeAttribute("aria-sort"));
+  head.setAttribute("aria-sort", direction);
 }
 
 // Hide the rows of the second body behind a button.
