@@ -132,7 +132,7 @@ watch_guest()
 	echo nmi >"$root/monitor.in"
 }
 
-need vm
+install_groups vm
 read -ra qemu < <("$TOP/scripts/vm/qemu.sh" $machine) || die "no QEMU"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
