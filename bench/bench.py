@@ -101,7 +101,7 @@ def list_goals(pairs, handover):
     ]
 
 
-def show_growth(run):
+def print_growth(run):
     pairs = run["pairs"]
     in_stack = pairs["in_stack_at_dpc_level"]
     print("\na tracked in-stack pair on top of %d to %d others: %s" % (
@@ -117,7 +117,7 @@ def show_growth(run):
         print("memory of each %s: %d bytes" % (name, size))
 
 
-def show_goals(run):
+def print_goals(run):
     pairs = run["pairs"]
     print()
     event = pairs["in_stack_at_dpc_level"]
@@ -165,8 +165,8 @@ def print_results(name, run):
     for lock, cost in run["handover"].items():
         print("  %-28s %8d %s" % (lock, cost, unit))
     if exact:
-        show_growth(run)
-        show_goals(run)
+        print_growth(run)
+        print_goals(run)
     if run["contended"]:
         print("\ncontended: ownerships per second of all; least and most successful processor, "
               "1 = even share")

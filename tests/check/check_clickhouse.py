@@ -47,7 +47,7 @@ USERS = """<yandex><profiles><default/></profiles><users><default><password/>
 </default></users><quotas><default/></quotas></yandex>"""
 
 
-def spin(address, wait_ms):
+def spin_event(address, wait_ms):
     """The clock has 2000 ticks a millisecond."""
     return etl.perfinfo(0x0529, etl.spin_lock(address=address, acquire=1_000_000, release=1_000_200,
                                               wait=2000 * wait_ms, spins=1))
@@ -55,11 +55,12 @@ def spin(address, wait_ms):
 
 def write_recording(directory, host, is_after):
     events = [etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
-              spin(COMMON, 1 if is_after else 2), spin(UNEVEN, 100 if host == DIFFERENT else 1),
+              spin_event(COMMON, 1 if is_after else 2),
+              spin_event(UNEVEN, 100 if host == DIFFERENT else 1),
               etl.linux_lock("mutex", address=MUTEX, hold=2000,
                              wait=2000 * (900 if host == SLOW and is_after else 3))]
     if is_after:
-        events.append(spin(NEW, 4))
+        events.append(spin_event(NEW, 4))
     data = etl.file(*events)
     start = struct.pack("<q", 132_000_000_000_000_000)
     assert data.count(start) == 1
@@ -102,13 +103,13 @@ class Server:
         with socket.socket() as connection:
             return connection.connect_ex(("127.0.0.1", self.port)) == 0
 
-    def query(self, text):
+    def run_query(self, text):
         result = subprocess.run([*self.client.split(), "--multiquery"], input=text, text=True,
                                 capture_output=True, check=False)
         assert result.returncode == 0, result.stderr
         return [line.split("\t") for line in result.stdout.splitlines()]
 
-    def load(self, *paths):
+    def load_recordings(self, *paths):
         return subprocess.run([os.path.join(CONTRIB, "load.sh"), *paths], check=False, text=True,
                               capture_output=True,
                               env={**os.environ, "NTKLOG": NTKLOG, "CLICKHOUSE_CLIENT": self.client})
@@ -131,21 +132,21 @@ class Fleet(unittest.TestCase):
             os.makedirs(cls.paths[-1])
             for host in range(HOSTS):
                 write_recording(cls.paths[-1], host, is_after)
-        cls.server.query(read_contrib_file("tables.sql"))
+        cls.server.run_query(read_contrib_file("tables.sql"))
         begin = time.monotonic()
         for path in cls.paths:
-            result = cls.server.load(path)
+            result = cls.server.load_recordings(path)
             assert result.returncode == 0, result.stderr
         print("# %d recordings loaded in %.1f s" % (2 * HOSTS, time.monotonic() - begin))
         cls.answers, cls.seconds = {}, {}
         for path in sorted(glob.glob(os.path.join(CONTRIB, "queries", "*.sql"))):
             begin = time.monotonic()
             name = os.path.basename(path)[3:-4]
-            cls.answers[name] = cls.server.query(read_contrib_file(path))
+            cls.answers[name] = cls.server.run_query(read_contrib_file(path))
             cls.seconds[name] = time.monotonic() - begin
             print("# %s: %.2f s" % (name, cls.seconds[name]))
-        size, = cls.server.query("SELECT sum(bytes_on_disk), sum(rows) FROM system.parts "
-                                 "WHERE database = 'ntklog' AND active")
+        size, = cls.server.run_query("SELECT sum(bytes_on_disk), sum(rows) FROM system.parts "
+                                     "WHERE database = 'ntklog' AND active")
         print("# %s bytes on disk, %s rows" % tuple(size))
 
     def test_locks_are_ordered_by_the_waiting_of_all_hosts(self):
@@ -213,25 +214,26 @@ class Fleet(unittest.TestCase):
 
     def test_recordings_loaded_twice_count_once(self):
         again = os.path.join(self.paths[0], "host%04d.etl" % SLOW)
-        before = self.server.query(read_contrib_file("queries/01-top-locks.sql"))
-        self.assertEqual(self.server.load(again).returncode, 0)
-        self.assertEqual(self.server.query(read_contrib_file("queries/01-top-locks.sql")), before)
+        before = self.server.run_query(read_contrib_file("queries/01-top-locks.sql"))
+        self.assertEqual(self.server.load_recordings(again).returncode, 0)
+        self.assertEqual(self.server.run_query(read_contrib_file("queries/01-top-locks.sql")),
+                         before)
 
     def test_a_file_that_cannot_be_read_is_an_error_and_the_others_are_loaded(self):
         path = os.path.join(DIRECTORY, "one")
         os.makedirs(path)
         write_recording(path, 9999, True)
-        result = self.server.load(os.path.join(path, "host9999.etl"),
-                                  os.path.join(DIRECTORY, "missing.etl"))
+        result = self.server.load_recordings(os.path.join(path, "host9999.etl"),
+                                             os.path.join(DIRECTORY, "missing.etl"))
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("missing.etl", result.stderr)
         count = "SELECT count() FROM ntklog.recordings WHERE host = 'host9999'"
-        self.assertEqual(self.server.query(count), [["1"]])
+        self.assertEqual(self.server.run_query(count), [["1"]])
 
     def test_a_client_that_fails_is_an_error(self):
         client, self.server.client = self.server.client, "false"
         self.addCleanup(setattr, self.server, "client", client)
-        self.assertNotEqual(self.server.load(self.paths[0]).returncode, 0)
+        self.assertNotEqual(self.server.load_recordings(self.paths[0]).returncode, 0)
 
 
 if __name__ == "__main__":

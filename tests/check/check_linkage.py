@@ -28,12 +28,12 @@ def read_text(path):
         return stream.read()
 
 
-def without_comments(source):
+def strip_comments(source):
     source = re.sub(r"/\*.*?\*/|//[^\n]*", " ", source, flags=re.S)
     return re.sub(r'"(\\.|[^"\\\n])*"', '""', source)
 
 
-def declared_functions():
+def read_declared_functions():
     for line in read_text(AUX_INFO).splitlines():
         match = re.match(r"/\* (.*/include/ntklog/\w+\.h):\d+:\w(\w) \*/ (.*)", line)
         name = match and re.search(r"(\w+) \(", match[3])[1]
@@ -42,7 +42,7 @@ def declared_functions():
             yield name, match[1], match[2] == "F"
 
 
-FUNCTIONS = sorted(set(declared_functions()))
+FUNCTIONS = sorted(set(read_declared_functions()))
 HEADERS = sorted({header for _, header, _ in FUNCTIONS} |
                  {os.path.join(os.path.dirname(header), name)
                   for _, header, _ in FUNCTIONS
@@ -52,7 +52,7 @@ EXPORTED = [line.split("\t")[1] for line in read_text(SYMVERS).splitlines()
 UNDEFINED = subprocess.run(["nm", "-u", "--format=posix", MODULE], check=True,
                            capture_output=True, text=True).stdout
 UNDEFINED = {line.split()[0] for line in UNDEFINED.splitlines()}
-CODE = "\n".join(without_comments(read_text(os.path.join(SOURCES, name)))
+CODE = "\n".join(strip_comments(read_text(os.path.join(SOURCES, name)))
                  for name in sorted(os.listdir(SOURCES)) if name.endswith((".c", ".h"))
                  and not name.endswith(".mod.c"))
 USED_WORDS = set(re.findall(r"\w+", CODE))
@@ -91,7 +91,7 @@ class Linkage(unittest.TestCase):
                          "nt_types.h", "queued_spin_lock.h", "spin_lock.h"} <=
                         {os.path.basename(header) for header in HEADERS})
         found = {name for header in HEADERS
-                 for name in types_of(without_comments(read_text(header)))}
+                 for name in types_of(strip_comments(read_text(header)))}
         self.assertTrue({"eresource", "LockQueuePfnLock", "PERESOURCE", "KSPIN_LOCK", "PPVOID",
                          "LOCK_QUEUE_BCB_LOCK", "LARGE_INTEGER"} <= found)
 
@@ -122,12 +122,12 @@ class Linkage(unittest.TestCase):
 
     def test_every_macro_is_used(self):
         self.assertEqual([name for header in HEADERS
-                          for name in macros_of(without_comments(read_text(header)))
+                          for name in macros_of(strip_comments(read_text(header)))
                           if not is_private(name) and name not in USED_WORDS], [])
 
     def test_every_type_and_enumerator_is_used(self):
         self.assertEqual([name for header in HEADERS
-                          for name in types_of(without_comments(read_text(header)))
+                          for name in types_of(strip_comments(read_text(header)))
                           if name not in USED_WORDS], [])
 
 

@@ -65,7 +65,7 @@ def comments_of_shell(text):
                                 for number, line in enumerate(text.split("\n"), 1))
 
 
-def paragraphs(text):
+def paragraphs_of_page(text):
     """Paragraphs of a page with their lines, except directives, tables and indented blocks."""
     number = 1
     for part in re.split(r"\n\s*\n", text):
@@ -84,9 +84,9 @@ def texts_of(path):
     if path.endswith((".sh", ".py", ".config")) or os.path.basename(path) in ("Makefile", "Kbuild"):
         return comments_of_shell(text)
     if path.endswith((".rst", ".md")):
-        return paragraphs(text)
+        return paragraphs_of_page(text)
     if re.search(r"\.[1-8]$", path):
-        return paragraphs(re.sub(r"(?m)^\.\w+ ?", "", text))
+        return paragraphs_of_page(re.sub(r"(?m)^\.\w+ ?", "", text))
     return []
 
 

@@ -32,7 +32,7 @@ IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
 TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
 
-def read(path):
+def read_lines(path):
     with open(path, encoding="utf-8") as stream:
         return stream.read().splitlines()
 
@@ -98,7 +98,7 @@ def form_of_line(line):
     return re.sub(r"\s+", " ", line)
 
 
-def forms(output):
+def forms_of_output(output):
     result, in_table = [], 0
     for number, line in enumerate(output):
         if IGNORED.match(line):
@@ -151,8 +151,9 @@ def match_lines(wanted, got):
 class Quickstart(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.commands = commands_of_page(read(PAGE))
-        cls.outputs = commands_of_run(read(os.path.join(DIRECTORY, "quickstart.out")), cls.commands)
+        cls.commands = commands_of_page(read_lines(PAGE))
+        cls.outputs = commands_of_run(read_lines(os.path.join(DIRECTORY, "quickstart.out")),
+                                      cls.commands)
 
     def test_run_has_all_commands_of_the_page(self):
         self.assertGreater(len(self.commands), 10)
@@ -161,7 +162,7 @@ class Quickstart(unittest.TestCase):
     def test_commands_print_what_the_page_shows(self):
         for command, output in zip(self.commands, self.outputs):
             with self.subTest(command.text):
-                wanted, got = forms(command.output), forms(output)
+                wanted, got = forms_of_output(command.output), forms_of_output(output)
                 self.assertIsNotNone(match_lines(wanted, got),
                                      "the page has\n%s\nthe run printed\n%s" % (
                     "\n".join(form for form, _ in wanted), "\n".join(output)))
@@ -169,15 +170,15 @@ class Quickstart(unittest.TestCase):
     def test_output_of_another_form_does_not_fit(self):
         """Test the comparison."""
         for command, output in zip(self.commands, self.outputs):
-            wanted = forms(command.output)
+            wanted = forms_of_output(command.output)
             if not output or any(form == REST for form, _ in wanted):
                 continue
             with self.subTest(command.text):
-                self.assertIsNone(match_lines(wanted, forms(["another line", *output])))
-                self.assertIsNone(match_lines(wanted, forms(output)[1:]))
+                self.assertIsNone(match_lines(wanted, forms_of_output(["another line", *output])))
+                self.assertIsNone(match_lines(wanted, forms_of_output(output)[1:]))
 
 
-def script(commands):
+def script_lines(commands):
     for command in commands:
         words = shlex.split(command.text, posix=True)
         if words[0] == "cat":
@@ -187,7 +188,7 @@ def script(commands):
         yield "run %s" % shlex.quote(command.text)
 
 
-def shortened(wanted, line):
+def shorten_line(wanted, line):
     """A line of the run, reduced to the fields that the page's line has."""
     if " ... " not in wanted:
         return line
@@ -200,9 +201,9 @@ def shortened(wanted, line):
     return " ... ".join(result)
 
 
-def updated(command, output):
+def update_output(command, output):
     """Update the page's output of a command: whole, or only the lines that the page shows."""
-    wanted, got = forms(command.output), forms(output)
+    wanted, got = forms_of_output(command.output), forms_of_output(output)
     places = match_lines(wanted, got)
     if places is None:
         print("another form: %s" % command.text, file=sys.stderr)
@@ -218,32 +219,32 @@ def updated(command, output):
             at = places[number]
             end = next((first for _, first in got if first > at), len(output))
         if at < end:
-            result.append(shortened(line, output[at]))
+            result.append(shorten_line(line, output[at]))
             at += 1
     return result
 
 
-def update():
-    lines = read(PAGE)
+def update_page():
+    lines = read_lines(PAGE)
     commands = commands_of_page(lines)
-    outputs = commands_of_run(read(os.path.join(DIRECTORY, "quickstart.out")), commands)
+    outputs = commands_of_run(read_lines(os.path.join(DIRECTORY, "quickstart.out")), commands)
     if len(outputs) != len(commands):
         sys.exit("the run is of other commands than the page's")
     for command, output in reversed(list(zip(commands, outputs))):
         if command.text.startswith("cat "):
             continue
         lines[command.output_start:command.output_start + len(command.output)] = [
-            "\t" + line if line else "" for line in updated(command, output)]
+            "\t" + line if line else "" for line in update_output(command, output)]
     with open(PAGE, "w", encoding="utf-8") as stream:
         stream.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--script":
-        print("\n".join(script(commands_of_page(read(PAGE)))))
+        print("\n".join(script_lines(commands_of_page(read_lines(PAGE)))))
     elif sys.argv[1] == "--update":
         DIRECTORY = sys.argv[2]
-        update()
+        update_page()
     else:
         import tap
         DIRECTORY = sys.argv[2]

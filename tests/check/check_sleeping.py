@@ -30,7 +30,7 @@ def read_bytes(name):
         return stream.read()
 
 
-def lines(word, name="sleeping.truth"):
+def truth_lines(word, name="sleeping.truth"):
     for line in read_bytes(name).decode().splitlines():
         first, *rest = line.split()
         if first == word:
@@ -43,7 +43,7 @@ def function_of_label(text):
 
 def read_truths(name):
     return [Truth(name, *(int(value, 0) for value in values))
-            for name, *values in lines("truth", name)]
+            for name, *values in truth_lines("truth", name)]
 
 
 class Blockers(unittest.TestCase):
@@ -59,7 +59,7 @@ class Blockers(unittest.TestCase):
 
     def test_holders_with_waiters_are_written_and_no_others(self):
         self.assertEqual(len(self.truths), 3 * 7 + 1)
-        self.assertEqual(list(lines("wrong", "sleeping-blockers.truth")), [])
+        self.assertEqual(list(truth_lines("wrong", "sleeping-blockers.truth")), [])
         self.assertEqual(Counter((record.resource, record.thread_id) for record in self.releases),
                          Counter((truth.lock, truth.thread) for truth in self.truths))
 
@@ -117,7 +117,7 @@ class SleepingLocks(unittest.TestCase):
         return found[0]
 
     def test_sleeping_locks_reported_no_error(self):
-        self.assertEqual(list(lines("wrong")), [])
+        self.assertEqual(list(truth_lines("wrong")), [])
         # 8 of take_ten(), 2 of read_twice(), 1 of fire_contention_without_a_wait(), 1 of
         # take_with_context(), 2 of release_by_another_thread(), 1 of read_with_interrupts_off(),
         # and 1 of read_for_another_thread().
@@ -132,7 +132,7 @@ class SleepingLocks(unittest.TestCase):
     def test_locks_without_an_expected_event_have_none(self):
         """Failed and untracked acquisitions of the module's locks have no event."""
         locks = {truth.lock for truth in self.truths}
-        locks |= {int(lock, 0) for _name, lock in lines("none")}
+        locks |= {int(lock, 0) for _name, lock in truth_lines("none")}
         written = [record for record in self.releases if record.resource in locks]
         self.assertEqual(len(written), len(self.truths))
 
@@ -169,7 +169,7 @@ class SleepingLocks(unittest.TestCase):
         record = self.record_of(truth)
         self.assertEqual(record.hold_time, 0)
         caller, = [caller for caller, other in etl.callers(self.buffers) if other == record]
-        (function,), = lines("reader")
+        (function,), = truth_lines("reader")
         self.assertLess(caller.caller - int(function, 0), 0x400)
         self.assertGreater(caller.caller, int(function, 0))
 
@@ -178,7 +178,7 @@ class SleepingLocks(unittest.TestCase):
             self.assertEqual(self.record_of(truth).contention_delta, truth.contentions, truth)
 
     def test_long_waits_are_written_while_they_last(self):
-        for name, lock, action, thread in lines("long"):
+        for name, lock, action, thread in truth_lines("long"):
             timeouts = [record for record in self.records if record.action == int(action, 0)
                         and record.resource == int(lock, 0) and record.thread_id == int(thread)]
             self.assertGreaterEqual(len(timeouts), 2, name)

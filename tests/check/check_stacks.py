@@ -37,7 +37,7 @@ class Symbols:
             self.starts.append(start)
             self.names.append(symbol)
 
-    def name(self, address):
+    def function_at(self, address):
         """The function with a return address; None if the next lower symbol is too far away."""
         at = bisect.bisect_left(self.starts, address) - 1
         if at < 0 or address - self.starts[at] > 0x1000:
@@ -45,7 +45,7 @@ class Symbols:
         return self.names[at].split(".")[0]
 
 
-def lost(name):
+def read_lost_count(name):
     header, *_, total = read_bytes(name).decode().splitlines()
     return int(total.split()[header.split().index("lost")])
 
@@ -79,8 +79,8 @@ class Recording:
         etl.expect(len(found) == 1, "%s: %d records", lock, len(found))
         return found[0]
 
-    def names(self, stack):
-        return [self.symbols.name(address) for address in stack.addresses]
+    def functions_of(self, stack):
+        return [self.symbols.function_at(address) for address in stack.addresses]
 
 
 class Stacks(unittest.TestCase):
@@ -92,7 +92,7 @@ class Stacks(unittest.TestCase):
         for lock in SPINNING + SLEEPING:
             _, stack = self.all.stack_of(lock)
             self.assertIsNotNone(stack, lock)
-            self.assertEqual(self.all.names(stack)[:5], ["take_" + lock] + CHAIN, lock)
+            self.assertEqual(self.all.functions_of(stack)[:5], ["take_" + lock] + CHAIN, lock)
 
     def test_stack_of_a_spin_lock_begins_with_its_caller(self):
         for lock in SPINNING + ["deep", "hardirq", "softirq"]:
@@ -107,13 +107,13 @@ class Stacks(unittest.TestCase):
 
     def test_deep_stack_is_cut_at_its_outer_end(self):
         _, stack = self.all.stack_of("deep")
-        self.assertEqual(self.all.names(stack), ["take_deep"] + ["deeper"] * 63)
+        self.assertEqual(self.all.functions_of(stack), ["take_deep"] + ["deeper"] * 63)
 
     def test_stack_of_an_interrupt_includes_the_interrupted_code(self):
         for lock, inside, below in (("hardirq", "take_in_hardirq", "interrupted"),
                                     ("softirq", "take_in_softirq", "interrupted_softly")):
             _, stack = self.all.stack_of(lock)
-            names = self.all.names(stack)
+            names = self.all.functions_of(stack)
             self.assertEqual(names[:2], ["take_" + lock, inside])
             at = names.index(below)
             self.assertEqual(names[at:at + 5], [below] + CHAIN)
@@ -121,7 +121,8 @@ class Stacks(unittest.TestCase):
     def test_context_swap_has_the_stack_of_the_old_thread(self):
         address, thread = self.all.locks["sleep"]
         self.assertEqual(address, 0)
-        found = [self.all.names(stack) for event, stack in self.all.events_of(etl.CONTEXTSWAP)
+        found = [self.all.functions_of(stack)
+                 for event, stack in self.all.events_of(etl.CONTEXTSWAP)
                  if stack and stack.thread == thread]
         chains = [names for names in found if "sleep_there" in names]
         self.assertTrue(chains)
@@ -142,7 +143,7 @@ class Stacks(unittest.TestCase):
                 self.assertEqual(stack.thread, etl.context_swap(event).old_thread_id)
 
     def test_each_selected_event_has_a_stack(self):
-        self.assertEqual(lost("all.0.stats"), 0)
+        self.assertEqual(read_lost_count("all.0.stats"), 0)
         missing = [event for event, stack in self.all.pairs if not stack and
                    event.hook_id in (etl.SPINLOCK, etl.RESOURCE, etl.CONTEXTSWAP)]
         header, *rows = read_bytes("all.counters").decode().splitlines()
@@ -193,8 +194,8 @@ class Stacks(unittest.TestCase):
     def test_lost_stacks_are_counted(self):
         full = Recording("full")
         header = etl.check_file(full.buffers)
-        self.assertGreaterEqual(lost("full.stats"), 100)
-        self.assertEqual(header.events_lost, lost("full.stats"))
+        self.assertGreaterEqual(read_lost_count("full.stats"), 100)
+        self.assertEqual(header.events_lost, read_lost_count("full.stats"))
         self.assertEqual(full.without, [])
 
     def test_flight_recorder_has_stacks(self):

@@ -26,7 +26,7 @@ def read_text(name):
         return stream.read()
 
 
-def changes():
+def counter_growths():
     sums = []
     for name in ("counters.before", "counters.after"):
         names, *rows = [line.split() for line in read_text(name).splitlines()]
@@ -84,23 +84,23 @@ class Switching(unittest.TestCase):
                 last_records[record.spin_lock_address] = record
 
     def test_no_spin_lock_is_untracked(self):
-        self.assertEqual(changes()["Untracked"], 0)
+        self.assertEqual(counter_growths()["Untracked"], 0)
 
     def test_every_release_finds_its_acquisition(self):
-        self.assertEqual(changes()["Unmatched"], 0)
+        self.assertEqual(counter_growths()["Unmatched"], 0)
 
     def test_no_resource_was_acquired_or_waited_for_before_the_session(self):
         self.assert_no_record(etl.resources, lambda start, record:
                               2 < record.acquire_time < start + max(record.wait_time, 2) - 2)
 
     def test_no_resource_is_untracked(self):
-        self.assertEqual(changes()["ResourceUntracked"], 0)
+        self.assertEqual(counter_growths()["ResourceUntracked"], 0)
 
     def test_tracepoints_pass_no_wrong_record(self):
         """The filter of the tracepoints passes only wrong records, so nothing must have passed."""
         lines = [line for line in read_text("trace.txt").splitlines() if not line.startswith("#")]
         self.assertEqual(lines[:1], [])
-        self.assertGreater(changes()["Events"], 1000)
+        self.assertGreater(counter_growths()["Events"], 1000)
         self.assertFalse(re.findall(r"^overrun: [1-9]", read_text("trace.stats"), re.M))
 
     def test_kernel_log_has_no_report(self):

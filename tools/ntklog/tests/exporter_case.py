@@ -28,7 +28,7 @@ def lock_address(number):
     return 0xffff888000000100 + 0x100 * number
 
 
-def samples(text, openmetrics=False):
+def parse_samples(text, openmetrics=False):
     parse = parse_openmetrics if openmetrics else text_string_to_metric_families
     found = {}
     for family in parse(text):
@@ -94,7 +94,8 @@ class ExporterCase(TopCase):
             return response.headers, response.read().decode()
 
     def scrape(self, openmetrics=False):
-        return samples(self.get_page(headers=OPENMETRICS if openmetrics else {})[1], openmetrics)
+        return parse_samples(self.get_page(headers=OPENMETRICS if openmetrics else {})[1],
+                             openmetrics)
 
     def updates(self):
         try:

@@ -12,7 +12,7 @@ import urllib.error
 
 import etl_writer as etl
 import tap
-from exporter_case import ExporterCase, lock_address, samples
+from exporter_case import ExporterCase, lock_address, parse_samples
 
 TICK = 1 / etl.PERF_FREQ
 
@@ -69,7 +69,7 @@ class Metrics(ExporterCase):
         self.assertEqual(headers["Content-Type"],
                          "application/openmetrics-text; version=1.0.0; charset=utf-8")
         self.assertTrue(text.endswith("\n# EOF\n"))
-        self.assertEqual({key[:3] for key in samples(text, openmetrics=True)},
+        self.assertEqual({key[:3] for key in parse_samples(text, openmetrics=True)},
                          {key[:3] for key in self.scrape()})
 
     def test_counters_grow_and_series_stay(self):
@@ -274,7 +274,7 @@ class Outputs(ExporterCase):
 
         def read():
             with open(path, encoding="utf-8") as stream:
-                return samples(stream.read())
+                return parse_samples(stream.read())
 
         self.wait_for(lambda: os.path.exists(path) and read()["ntklog_updates_total",] > 2)
         self.assertEqual(read()["ntklog_lock_wait_seconds_count", "spinlock", "class_0"], 1)
