@@ -59,12 +59,12 @@ class Exporter(ExporterCase):
         self.start_exporter()
 
     def test_promtool_finds_no_fault(self):
-        self.scrape_later()
+        self.scrape_after_update()
         checked = run_promtool("check", "metrics", input=self.get_page()[1])
         self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
 
     def test_queries_of_rules_and_dashboard_use_metrics_that_exist(self):
-        self.scrape_later()
+        self.scrape_after_update()
         with open(os.path.join(CONTRIB, "ntklog-rules.yml"), encoding="utf-8") as stream:
             rules = stream.read()
         known = {key[0] for key in self.scrape()} | {"ntklog_lock_wait_seconds"}
@@ -79,7 +79,7 @@ class Exporter(ExporterCase):
                       self.spin(3, start + 8000, start + 8100, wait=6000, caller=2))
 
     def test_a_server_finds_the_contended_lock(self):
-        with self.repeated(.2, self.log_contention), \
+        with self.with_repeated_action(.2, self.log_contention), \
                 Server(PROGRAMS, self.directory, self.address) as server:
             top, = server.wait_for("topk(1, rate(ntklog_lock_wait_seconds_sum[10s]) > 0)")
             self.assertEqual((top["metric"]["kind"], top["metric"]["class"]),

@@ -14,10 +14,11 @@ class Profile:
     def __init__(self, data):
         parts = values_by_field(gzip.decompress(data))
         self.texts = [text.decode() for text in parts[6]]
-        functions = {f[1]: self.texts[f[2]] for f in map(message, parts.get(5, []))}
-        self.types = [(self.texts[t[1]], self.texts[t[2]]) for t in map(message, parts[1])]
+        functions = {f[1]: self.texts[f[2]] for f in map(last_value_by_field, parts.get(5, []))}
+        self.types = [(self.texts[t[1]], self.texts[t[2]])
+                      for t in map(last_value_by_field, parts[1])]
         self.places, self.addresses = {}, {}
-        for place in map(message, parts.get(4, [])):
+        for place in map(last_value_by_field, parts.get(4, [])):
             self.places[place[1]] = functions[last_value_by_field(place[4])[1]]
             self.addresses[place[1]] = place.get(3, 0)
         self.default = self.texts[parts[14][0]]

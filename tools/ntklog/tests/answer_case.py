@@ -52,13 +52,13 @@ def switch(at, old, new, state=5, wait_time=0):
                         version=4, time_stamp=BASE + at)
 
 
-def held(at, state="held", since=1000, **changes):
+def held_event(at, state="held", since=1000, **changes):
     return etl.open_hold(BASE + at, state, **{"address": LOCK, "since": BASE + since, "thread": 55,
                                               "caller": HOLDER, **changes})
 
 
-def waits(at, since=3000, thread=56, **changes):
-    return held(at, "waits", since, thread=thread, caller=WAITER, **changes)
+def waiting_event(at, since=3000, thread=56, **changes):
+    return held_event(at, "waits", since, thread=thread, caller=WAITER, **changes)
 
 
 def stack_of(event_at, *addresses, thread=55):
@@ -83,7 +83,7 @@ class Case(tool.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
-    def answer(self, *events):
+    def parts_of_answer(self, *events):
         if events:
             self.write_events(*events)
         answer = json.loads(self.report("--json"))["answer"]
@@ -91,7 +91,7 @@ class Case(tool.Case):
         self.assertEqual(sum(parts.values()), round(answer["wait_total_ns"] / NS))
         return parts
 
-    def blockers(self, *options):
+    def blocker_charges(self, *options):
         rows = json.loads(self.report("--json", *options))["blockers"]
         return {(row["lock"], row["waiter"], row["holder"]): round(row["charged_total_ns"] / NS)
                 for row in rows}

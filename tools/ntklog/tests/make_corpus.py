@@ -14,7 +14,7 @@ import etl_writer as etl
 etl.SIZE = 0x400
 
 
-def files():
+def corpus_files():
     locks = [etl.spinlock_rundown(), etl.perfinfo(0x0529, etl.spin_lock()),
              etl.perfinfo(0x0529, etl.spin_lock(spins=0))]
     others = [etl.resource_rundown(), etl.perfinfo(0x052B, etl.resource()),
@@ -68,7 +68,7 @@ def main():
     inputs = [b"\x7fSpinCount > 3 && !(Action == release_shared || Time < 1.5)",
               b"\x7fkind == ww_mutex || kind ~ x && kind != 0x80990000",
               b'\x7fCallerAddress ~ "x" && Event != SpinLock']
-    for data in files():
+    for data in corpus_files():
         inputs += [bytes((choice | pipe,)) + data for choice in range(4) for pipe in (0, 0x40)]
         inputs.append(b"\x80" + names + data)
     found = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")

@@ -8,8 +8,9 @@ import random
 import re
 import shlex
 
-from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, held, sleep, spin,
-                         stack_of, switch, waits)
+from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, held_event, sleep,
+                         spin,
+                         stack_of, switch, waiting_event)
 import etl_writer as etl
 import tap
 from tool import NTKLOG, run
@@ -17,20 +18,20 @@ from tool import NTKLOG, run
 
 class Charge(Case):
     def test_holder_of_the_whole_wait_is_charged(self):
-        parts = self.answer(spin(1000, 5000), spin(5000, 5100, 3000, WAITER))
+        parts = self.parts_of_answer(spin(1000, 5000), spin(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"holder_ran": 3000})
-        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 3000})
+        self.assertEqual(self.blocker_charges(), {("my_lock", "waits_long", "holds_long"): 3000})
 
     def test_time_after_the_release_is_handed_over(self):
-        parts = self.answer(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+        parts = self.parts_of_answer(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
         self.assertEqual(parts, {"holder_ran": 3000, "free_handed_over": 1000})
 
     def test_next_owner_that_came_later_has_overtaken(self):
-        parts = self.answer(spin(1000, 2000), spin(3000, 4000, 0, OTHER),
-                            spin(4500, 4600, 3000, WAITER))
+        parts = self.parts_of_answer(spin(1000, 2000), spin(3000, 4000, 0, OTHER),
+                                     spin(4500, 4600, 3000, WAITER))
         self.assertEqual(parts, {"holder_ran": 1500, "free_overtaken": 1000,
                                  "free_handed_over": 500})
-        self.assertEqual(self.blockers(), {
+        self.assertEqual(self.blocker_charges(), {
             ("my_lock", "waits_long", "holds_long"): 500,
             ("my_lock", "waits_long", "(free, overtaken)"): 1000,
             ("my_lock", "waits_long", "holds_too"): 1000,
@@ -38,51 +39,52 @@ class Charge(Case):
 
     def test_record_that_was_written_after_the_waiters_own_has_the_holder(self):
         """The holder's CPU stopped after the release, and the waiter was faster."""
-        self.assertEqual(self.answer(spin(2000, 2100, 900, WAITER),
-                                     spin(1000, 2000, late=2500)), {"holder_ran": 900})
+        self.assertEqual(self.parts_of_answer(spin(2000, 2100, 900, WAITER),
+                                              spin(1000, 2000, late=2500)), {"holder_ran": 900})
 
     def test_owner_that_did_not_wait_and_left_a_waiter_held_the_lock_all_along(self):
         """An interrupt came between the acquisition and its time stamp: while a waiter is in the
         lock's word, nobody acquires the lock without a wait.
         """
         blocker_only = 4 | 8
-        self.assertEqual(self.answer(spin(4900, 5000, rule=blocker_only),
-                                     spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
-        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 3000})
-        self.assertEqual(self.answer(spin(1000, 2500), spin(4900, 5000, caller=OTHER, rule=4),
-                                     spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
+        self.assertEqual(self.parts_of_answer(spin(4900, 5000, rule=blocker_only),
+                                              spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
+        self.assertEqual(self.blocker_charges(), {("my_lock", "waits_long", "holds_long"): 3000})
+        self.assertEqual(self.parts_of_answer(spin(1000, 2500),
+                                              spin(4900, 5000, caller=OTHER, rule=4),
+                                              spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
 
     def test_owner_that_left_no_waiter_held_the_lock_from_its_time_stamp_on(self):
-        self.assertEqual(self.answer(spin(4900, 5000), spin(5000, 5100, 3000, WAITER)),
+        self.assertEqual(self.parts_of_answer(spin(4900, 5000), spin(5000, 5100, 3000, WAITER)),
                          {"holder_ran": 100, "unknown": 2900})
 
     def test_wait_without_a_recorded_hold_is_unknown(self):
-        self.assertEqual(self.answer(spin(5000, 5100, 3000, WAITER)), {"unknown": 3000})
+        self.assertEqual(self.parts_of_answer(spin(5000, 5100, 3000, WAITER)), {"unknown": 3000})
 
     def test_time_before_a_holder_that_waited_too_is_handed_over(self):
         """Two waits: 500 before 2000, of which no hold is known, and 2000 before 3000."""
-        parts = self.answer(spin(2000, 3000, 500, OTHER), spin(3000, 3100, 2000, WAITER))
+        parts = self.parts_of_answer(spin(2000, 3000, 500, OTHER), spin(3000, 3100, 2000, WAITER))
         self.assertEqual(parts, {"holder_ran": 1000, "free_handed_over": 500,
                                  "unknown": 500 + 500})
 
     def test_overlapping_readers_are_charged_once(self):
         """The reader that came first is charged for its hold."""
-        parts = self.answer(
+        parts = self.parts_of_answer(
             sleep(1000, 3000, action=0x42, kind="rwsem"),
             sleep(2000, 4000, action=0x42, kind="rwsem", thread=57),
             sleep(4000, 4100, 3000, thread=56, kind="rwsem"))
         self.assertEqual(parts, {"holder_ran": 3000})
-        self.assertEqual(self.blockers("--by", "task"), {
+        self.assertEqual(self.blocker_charges("--by", "task"), {
             ("my_lock", "waiter", "holder (reader)"): 2000,
             ("my_lock", "waiter", "bystander (reader)"): 1000})
 
     def test_blocker_of_a_sleeping_lock_is_charged_and_stands_for_no_release(self):
-        parts = self.answer(
+        parts = self.parts_of_answer(
             etl.resource_rundown(1000, 1),
             sleep(1000, 5000, action=0x442, kind="rwsem", delta=0),
             sleep(5000, 5100, 3000, thread=56, kind="rwsem"))
         self.assertEqual(parts, {"holder_ran": 3000})
-        self.assertEqual(self.blockers("--by", "task"),
+        self.assertEqual(self.blocker_charges("--by", "task"),
                          {("my_lock", "waiter", "holder (reader)"): 3000})
         (row,) = json.loads(self.report("--json"))["resources"]
         self.assertEqual((row["class"], row["releases"]), ("exclusive", 1))
@@ -94,9 +96,10 @@ class Charge(Case):
             etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
             etl.caller(LOCK + 64, OTHER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
         held = {("my_lock", "waiter", "holder in holds_long"): 3000}
-        self.assertEqual(self.blockers(), held)
-        self.assertEqual(self.blockers("--filter", "Kind == mutex"), held)
-        self.assertEqual(self.blockers("--by", "task"), {("my_lock", "waiter", "holder"): 3000})
+        self.assertEqual(self.blocker_charges(), held)
+        self.assertEqual(self.blocker_charges("--filter", "Kind == mutex"), held)
+        self.assertEqual(self.blocker_charges("--by", "task"),
+                         {("my_lock", "waiter", "holder"): 3000})
         self.assertEqual(json.loads(self.report("--json"))["events"], 5)
         self.assertIn("CallerAddress=0xffffffff81000101 CallerAddressSymbol=holds_long+0x1",
                       run("dump", self.path).stdout)
@@ -105,20 +108,21 @@ class Charge(Case):
         self.write_events(
             etl.caller(LOCK, HOLDER, time_stamp=BASE + 900), sleep(1000, 5000),
             etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
-        self.assertEqual(self.blockers(), {("my_lock", "waiter in holds_long", "holder"): 3000})
+        self.assertEqual(self.blocker_charges(),
+                         {("my_lock", "waiter in holds_long", "holder"): 3000})
 
     def test_caller_of_another_cpu_is_not_given_to_a_record(self):
         caller = etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000)
         waiter = sleep(5000, 5100, 3000, thread=56)
         self.write(etl.header_buffer(3) + etl.buffer([caller], processor=1) +
                    etl.buffer([*RATES, sleep(1000, 5000), waiter], sequence=2, flags=0x21))
-        self.assertEqual(self.blockers(), {("my_lock", "waiter", "holder"): 3000})
+        self.assertEqual(self.blocker_charges(), {("my_lock", "waiter", "holder"): 3000})
 
     def test_tasks_with_the_same_caller_are_told_apart(self):
         self.write_events(
             etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
             etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
-        self.assertEqual(self.blockers(), {
+        self.assertEqual(self.blocker_charges(), {
             ("my_lock", "waiter in holds_long", "holder in holds_long"): 3000})
 
     def test_dropped_holders_are_told(self):
@@ -155,7 +159,8 @@ class Charge(Case):
             self.assertNotIn("Host stopped", text)
 
     def test_other_locks_are_not_charged(self):
-        parts = self.answer(spin(1000, 5000, address=LOCK + 64), spin(5000, 5100, 3000, WAITER))
+        parts = self.parts_of_answer(spin(1000, 5000, address=LOCK + 64),
+                                     spin(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"unknown": 3000})
 
     def test_holder_in_a_later_buffer_is_charged(self):
@@ -163,12 +168,12 @@ class Charge(Case):
         self.write(etl.header_buffer(4) + etl.buffer(RATES) +
                    etl.buffer([spin(5000, 5100, 3000, WAITER)], sequence=2) +
                    etl.buffer([spin(1000, 5000)], sequence=3, processor=1, flags=0x21))
-        self.assertEqual(self.answer(), {"holder_ran": 3000})
+        self.assertEqual(self.parts_of_answer(), {"holder_ran": 3000})
 
     def test_wait_alone_is_no_hold(self):
         """In mode waits a record tells of a wait only."""
-        parts = self.answer(etl.ntklog_rundown(2), spin(1500, 1500, 400, OTHER, rule=2),
-                            spin(5000, 5000, 4000, WAITER, rule=2))
+        parts = self.parts_of_answer(etl.ntklog_rundown(2), spin(1500, 1500, 400, OTHER, rule=2),
+                                     spin(5000, 5000, 4000, WAITER, rule=2))
         self.assertEqual(parts, {"unknown": 4400})
 
     def test_release_without_a_start_is_charged_since_the_release_before(self):
@@ -178,10 +183,11 @@ class Charge(Case):
                           spin(3000, 3000, caller=OTHER, thread=57, **release),
                           spin(4000, 4000, 3500, WAITER, rule=2), spin(6000, 6000, **release),
                           spin(6100, 6100, 1600, WAITER, rule=2))
-        self.assertEqual(self.answer(), {"holder_ran": 4000, "free_handed_over": 1100})
-        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 2000,
-                                           ("my_lock", "waits_long", "holds_too"): 2000,
-                                           ("my_lock", "waits_long", "(free, handed over)"): 1100})
+        self.assertEqual(self.parts_of_answer(), {"holder_ran": 4000, "free_handed_over": 1100})
+        self.assertEqual(self.blocker_charges(), {("my_lock", "waits_long", "holds_long"): 2000,
+                                                  ("my_lock", "waits_long", "holds_too"): 2000,
+                                                  ("my_lock", "waits_long",
+                                                   "(free, handed over)"): 1100})
 
     def test_file_of_releases_alone_has_locks(self):
         self.write_events(etl.ntklog_rundown(3, blockers=1),
@@ -212,13 +218,13 @@ class Charge(Case):
     def test_reader_whose_record_came_first_is_charged(self):
         """Both acquired at once, and the records are in the order of the releases."""
         for first, second in ((55, 57), (57, 55)):
-            parts = self.answer(
+            parts = self.parts_of_answer(
                 sleep(1000, 2000, action=0x42, kind="rwsem", thread=first),
                 sleep(1000, 3000, action=0x42, kind="rwsem", thread=second),
                 sleep(3000, 3100, 2000, thread=56, kind="rwsem"))
             self.assertEqual(parts, {"holder_ran": 2000})
             names = {55: "holder", 57: "bystander"}
-            self.assertEqual(self.blockers("--by", "task"), {
+            self.assertEqual(self.blocker_charges("--by", "task"), {
                 ("my_lock", "waiter", names[first] + " (reader)"): 1000,
                 ("my_lock", "waiter", names[second] + " (reader)"): 1000})
 
@@ -235,12 +241,12 @@ class Charge(Case):
         self.write(etl.header_buffer(1 + len(events[::30])) + b"".join(
             etl.buffer(events[30 * i:30 * i + 30], sequence=i + 1)
             for i in range(len(events[::30]))))
-        parts = self.answer()
+        parts = self.parts_of_answer()
         self.assertEqual(parts, {"holder_ran": 20000 * 5 + 90000})
         text = self.report()
         self.assertIn("1. my_lock: 45.0ms (47%) in 1 wait", text)
         self.assertIn("waited: waiter 100%\n   Held 100%: holder 100%\n", text)
-        blockers = self.blockers()
+        blockers = self.blocker_charges()
         self.assertEqual(blockers[("my_lock", "waiter", "holder")], 90000)
         self.assertEqual(sum(blockers.values()), sum(parts.values()))
 
@@ -262,20 +268,20 @@ class Charge(Case):
         self.write(etl.header_buffer(1 + len(events[::40])) + b"".join(
             etl.buffer(([*RATES] if not i else []) + events[40 * i:40 * i + 40], sequence=i + 1)
             for i in range(len(events[::40]))))
-        parts = self.answer()
-        self.assertEqual(sum(self.blockers().values()), sum(parts.values()))
+        parts = self.parts_of_answer()
+        self.assertEqual(sum(self.blocker_charges().values()), sum(parts.values()))
         self.assertGreater(len(parts), 5)
 
 
 class Reasons(Case):
     def test_holder_without_a_cpu_was_preempted(self):
-        parts = self.answer(switch(2000, 55, 57, state=1), switch(3500, 57, 55),
-                            sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+        parts = self.parts_of_answer(switch(2000, 55, 57, state=1), switch(3500, 57, 55),
+                                     sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2500, "holder_preempted": 1500})
         self.assertIn("   Holders had no CPU 38%, ran 62%\n", self.report())
 
     def test_blocked_holder_is_said_where(self):
-        parts = self.answer(
+        parts = self.parts_of_answer(
             switch(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
             switch(4000, 57, 55), sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2000, "holder_blocked": 2000})
@@ -308,9 +314,9 @@ class Reasons(Case):
 
     def test_next_owner_without_a_cpu_is_want_of_cpus(self):
         """The lock is free from 2000 on; its next owner is woken at once, and runs at 5000."""
-        parts = self.answer(switch(1500, 56, 57), sleep(1000, 2000),
-                            switch(5000, 57, 56, state=5, wait_time=1),
-                            sleep(5000, 5100, 3600, thread=56))
+        parts = self.parts_of_answer(switch(1500, 56, 57), sleep(1000, 2000),
+                                     switch(5000, 57, 56, state=5, wait_time=1),
+                                     sleep(5000, 5100, 3600, thread=56))
         self.assertEqual(sum(parts.values()), 3600)
         self.assertEqual(parts["holder_ran"], 600)
         self.assertEqual(parts.get("free_next_owner_without_cpu", 0) +
@@ -416,16 +422,19 @@ class Text(Case):
                        sleep(at + 5500, at + 5600, 5000, thread=56, address=lock)]
             end = at + 6000
         self.write_events(*events, etl.open_hold(BASE + end),
-                          *(held(end, address=LOCK + 0x1000 * number) for number in range(1, 4)),
-                          *(waits(end, end - 3000 * number, 60 + number,
-                                  address=LOCK + 0x1000 * number) for number in range(1, 4)))
+                          *(held_event(end, address=LOCK + 0x1000 * number)
+                            for number in range(1, 4)),
+                          *(waiting_event(end, end - 3000 * number, 60 + number,
+                                          address=LOCK + 0x1000 * number)
+                            for number in range(1, 4)))
         lines = self.report().split("\n\n")[0].splitlines()
         self.assertLessEqual(len(lines), 20)
         self.assertEqual([line[:2] for line in lines if re.match("[1-5][.]", line)][:3],
                          ["1.", "2.", "3."], lines)
         # With one open hold the lines of the chain are used for reasons.
-        self.write_events(*events, etl.open_hold(BASE + end), held(end, address=LOCK + 0x1000),
-                          waits(end, end - 1000, 61, address=LOCK + 0x1000))
+        self.write_events(*events, etl.open_hold(BASE + end),
+                          held_event(end, address=LOCK + 0x1000),
+                          waiting_event(end, end - 1000, 61, address=LOCK + 0x1000))
         answer = self.report().split("\n\n")[0]
         self.assertLessEqual(answer.count("\n"), 19)
         self.assertNotIn("Longest chain", answer)
@@ -554,9 +563,9 @@ class Text(Case):
         self.write_events(sleep(1000, 5000),
                           stack_of(5000, 0xFFFFFFFF81000701, 0xFFFFFFFF81000601),
                           sleep(5000, 5100, 4000, thread=56))
-        self.assertIn(("my_lock", "waiter", "holder in walks_pages"), self.blockers())
+        self.assertIn(("my_lock", "waiter", "holder in walks_pages"), self.blocker_charges())
         self.assertIn(("my_lock", "waiter", "up_write < walks_pages"),
-                      self.blockers("--by", "stack"))
+                      self.blocker_charges("--by", "stack"))
 
 
 if __name__ == "__main__":

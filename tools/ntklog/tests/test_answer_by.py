@@ -40,7 +40,7 @@ thread 58 other\t56\t/system.slice/web.service
 
     def test_process_is_named_by_its_id_and_its_name_at_that_time(self):
         self.write_tasks()
-        self.assertEqual(self.blockers("--by", "process"), {
+        self.assertEqual(self.blocker_charges("--by", "process"), {
             ("my_lock", "56 waiter", "50 leader"): 3000,
             ("my_lock", "56 waiter", "50 renamed"): 1000,
             ("my_lock", "unknown process", "56 waiter"): 40,
@@ -73,13 +73,13 @@ thread 58 other\t56\t/system.slice/web.service
             sleep(5000, 5100, 3000, thread=56), sleep(6000, 8000, thread=57),
             stack_of(8000, 0xFFFFFFFF81000601, thread=57), sleep(8000, 8100, 1000, thread=58),
             sleep(8100, 8200, 40, thread=57))
-        self.assertEqual(self.blockers("--by", "function"), {
+        self.assertEqual(self.blocker_charges("--by", "function"), {
             ("my_lock", "unknown function", "walks_pages"): 4000,
             ("my_lock", "unknown function", "unknown function"): 40})
 
     def test_cgroup_is_that_of_the_time(self):
         self.write_tasks()
-        self.assertEqual(self.blockers("--by", "cgroup"), {
+        self.assertEqual(self.blocker_charges("--by", "cgroup"), {
             ("my_lock", "/system.slice/web.service", "/user.slice"): 3000,
             ("my_lock", "/system.slice/web.service", "/user.slice/run 7.scope"): 1000,
             ("my_lock", "unknown cgroup", "/system.slice/web.service"): 40,
@@ -151,18 +151,18 @@ class One(Case):
     def test_thread_is_named_by_its_id(self):
         self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
                           sleep(5100, 5200, 50, thread=99))
-        self.assertEqual(self.blockers("--by", "thread"), {
+        self.assertEqual(self.blocker_charges("--by", "thread"), {
             ("my_lock", "56 waiter", "55 holder"): 3000, ("my_lock", "99", "56 waiter"): 50})
 
     def test_cpu_is_that_of_the_release(self):
         self.write(etl.header_buffer(4) + etl.buffer(RATES) +
                    etl.buffer([spin(5000, 5100, 3000, WAITER)], sequence=2) +
                    etl.buffer([spin(1000, 5000)], sequence=3, processor=1, flags=0x21))
-        self.assertEqual(self.blockers("--by", "cpu"), {("my_lock", "CPU 0", "CPU 1"): 3000})
+        self.assertEqual(self.blocker_charges("--by", "cpu"), {("my_lock", "CPU 0", "CPU 1"): 3000})
 
     def test_irql_is_that_of_the_release(self):
         self.write_events(spin(1000, 5000, irql=12), spin(5000, 5100, 3000, WAITER, irql=2))
-        self.assertEqual(self.blockers("--by", "irql"),
+        self.assertEqual(self.blocker_charges("--by", "irql"),
                          {("my_lock", "IRQL 2 (dispatch)", "IRQL 12"): 3000})
         self.assertNotIn("IRQL", run("report", "--by", "irql", self.path).stderr)
 
@@ -182,7 +182,7 @@ class One(Case):
                                           round(row["wait_max_ns"] / NS))
                           for row in rows["waiters"]}, {"56 waiter": (1, 3000, 3000),
                                                         "99": (2, 70, 50)})
-        self.assertEqual(tool.undescribed(rows["waiters"], "report"), set())
+        self.assertEqual(tool.undescribed_fields(rows["waiters"], "report"), set())
         self.assertNotIn("waiters", json.loads(self.report("--json")))
 
     def test_waits_of_a_thread_for_all_locks_are_one_row(self):
@@ -303,7 +303,7 @@ class Page(Case):
             at_the_end("waits", 56, LOCK, 3000), at_the_end("held", 57, LOCK + 0x288, 1200),
             at_the_end("waits", 58, LOCK + 0x288, 2000))
         answer = json.loads(self.report("--json"))["answer"]
-        locks = tool.pictures(self.report("--html", "-"))["locks"]
+        locks = tool.pictures_of_page(self.report("--html", "-"))["locks"]
         self.assertEqual([lock["lock"] for lock in locks[:2]], ["inner_lock", "my_lock"])
         self.assertEqual([lock["lock"] for lock in locks[:5]],
                          [lock["lock"] for lock in answer["locks"][:5]])
@@ -316,7 +316,7 @@ class Filtered(Case):
         self.write_events(spin(0, 100), spin(110, 400, wait=60, caller=WAITER),
                           spin(405, 410, wait=4, caller=OTHER))
         options = "--filter", "caller ~ waits_long"
-        rows = self.blockers("--table", "blockers", *options)
+        rows = self.blocker_charges("--table", "blockers", *options)
         self.assertEqual({holder: ticks for (_, _, holder), ticks in rows.items()},
                          {"holds_long": 50, "(free, handed over)": 10})
         report = json.loads(self.report("--json", *options))

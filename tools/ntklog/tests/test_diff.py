@@ -15,7 +15,7 @@ import time
 import etl_writer as etl
 import tap
 import tool
-from tool import poisson, run
+from tool import draw_poisson, run
 
 # Nanoseconds of a cycle.
 NS = 1e9 / etl.PERF_FREQ
@@ -28,7 +28,7 @@ def spin(address, wait=0, hold=100, caller=0x1000, **changes):
         spins=1 if wait else 0, **changes))
 
 
-def file_of(events, rundown=None):
+def file_with_rates(events, rundown=None):
     events = [rundown or etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
               etl.resource_rundown(1, 1), *events]
     parts = [events[at:at + 40] for at in range(0, len(events), 40)]
@@ -42,9 +42,9 @@ class Diff(tool.Case):
         self.after = os.path.join(self.directory.name, "b.etl")
 
     def write_both(self, before, after, rundown=None):
-        self.write(file_of(before, rundown))
+        self.write(file_with_rates(before, rundown))
         with open(self.after, "wb") as stream:
-            stream.write(file_of(after, rundown))
+            stream.write(file_with_rates(after, rundown))
 
     def diff(self, *options, status=0):
         result = run("diff", *options, self.path, self.after)
@@ -85,7 +85,7 @@ class Diff(tool.Case):
         self.assertEqual([totals["waits"][when] for when in ("before", "after")], [3, 3])
         self.assertEqual([round(totals["hold_total"][when] / NS) for when in ("before", "after")],
                          [300, 300])
-        self.assertEqual(tool.undescribed(report, "diff"), set())
+        self.assertEqual(tool.undescribed_fields(report, "diff"), set())
 
     def test_missing_names_are_no_change(self):
         address, caller = 0xFFFF888012345678, 0xFFFFFFFF81234567
@@ -120,7 +120,7 @@ class Diff(tool.Case):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2), mutex,
                             *[spin(0x10, 100, hold=0, rule=2)] * 6))
         with open(self.after, "wb") as stream:
-            stream.write(file_of([spin(0x10, 100)] * 45 + [mutex]))
+            stream.write(file_with_rates([spin(0x10, 100)] * 45 + [mutex]))
         note = ("ntklog: %s and %s: their modes record different waits of spin locks: record both "
                 "in mode full or sampled, or both in mode waits or holders\n" % (self.path, self.after))
         for measure in "waits", "wait_total":
@@ -239,9 +239,9 @@ class Diff(tool.Case):
         text, rows = html.unescape(page), self.json()["changes"]
         self.assertIn(self.diff().split("\n\n")[0], text)
         self.assertEqual(page.count("<tr><td"), len(rows))
-        self.assertEqual(tool.pictures(page),
+        self.assertEqual(tool.pictures_of_page(page),
                          {"is_count": False, "change_count": 2, "changes": rows})
-        counted = tool.pictures(self.diff("--html", "-", "--of", "waits", "--top", "1"))
+        counted = tool.pictures_of_page(self.diff("--html", "-", "--of", "waits", "--top", "1"))
         self.assertTrue(counted["is_count"])
         self.assertEqual(counted["changes"][0]["change"], -1)
 
@@ -314,7 +314,7 @@ class Diff(tool.Case):
                     self.assertEqual((result.returncode, result.stdout), (1, ""))
                     self.assertIn(other, result.stderr)
 
-    def fleet(self, name, *files):
+    def write_fleet(self, name, *files):
         directory = os.path.join(self.directory.name, name)
         os.mkdir(directory)
         for number, data in enumerate(files):
@@ -327,9 +327,10 @@ class Diff(tool.Case):
     def test_directories_are_the_sums_of_their_files(self):
         """Machines whose clocks do not agree, and more files than there are CPUs."""
         count = 3 * os.cpu_count() + 2
-        before = self.fleet("before", *(file_of([spin(0x10, 100 + i), spin(0x20, 7)])
-                                        for i in range(count)))
-        after = self.fleet("after", *(file_of([spin(0x10, 900)]) for _ in range(count + 1)))
+        before = self.write_fleet("before", *(file_with_rates([spin(0x10, 100 + i), spin(0x20, 7)])
+                                              for i in range(count)))
+        after = self.write_fleet("after",
+                                 *(file_with_rates([spin(0x10, 900)]) for _ in range(count + 1)))
         result = run("diff", "--json", before, after)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         report = json.loads(result.stdout)
@@ -351,24 +352,25 @@ class Diff(tool.Case):
         self.assertAlmostEqual(both["interval"], one["interval"] * (count + 1) ** .5)
 
     def test_a_bad_file_of_a_directory_is_named(self):
-        good = file_of([spin(0x10, 100)])
-        directory = self.fleet("after", good, good[:-7], good)
+        good = file_with_rates([spin(0x10, 100)])
+        directory = self.write_fleet("after", good, good[:-7], good)
         self.write(good)
         result = run("diff", self.path, directory)
         self.assertEqual(result.returncode, 1)
         self.assertIn("host1.etl: ", result.stderr)
         self.assertIn("in 3 files of ", result.stdout)
-        directory = self.fleet("other", good, b"", good)
+        directory = self.write_fleet("other", good, b"", good)
         result = run("diff", self.path, directory)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("host1.etl: ", result.stderr)
-        directory = self.fleet("waits", good, file_of([spin(0x10, 300, hold=0, rule=2)]))
+        directory = self.write_fleet("waits", good,
+                                     file_with_rates([spin(0x10, 300, hold=0, rule=2)]))
         result = run("diff", "--of", "hold_total", self.path, directory)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("host1.etl: its mode records no holds", result.stderr)
 
     @staticmethod
-    def children(pid):
+    def find_children(pid):
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open("/proc/%s/stat" % name, encoding="utf-8") as stream:
@@ -380,7 +382,7 @@ class Diff(tool.Case):
 
     def test_a_process_that_dies_is_an_error(self):
         """The test kills the process that waits for more of the standard input."""
-        self.write(file_of([spin(0x10, 100)]))
+        self.write(file_with_rates([spin(0x10, 100)]))
         # The search for leaks has a child of its own, without which it does not end.
         environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
         with subprocess.Popen([tool.NTKLOG, "diff", self.path, "-"], stdin=subprocess.PIPE,
@@ -388,7 +390,7 @@ class Diff(tool.Case):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as process:
             while process.poll() is None:
-                for child in self.children(process.pid):
+                for child in self.find_children(process.pid):
                     os.kill(child, signal.SIGKILL)
                 time.sleep(0.01)
             output, errors = process.communicate()
@@ -417,10 +419,10 @@ class Diff(tool.Case):
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stdout, r"(?m)^waits: 60 before, 37 after")
 
-    def false_alarms(self, draw, mean, rundown, seed):
+    def false_alarm_rate(self, draw, mean, rundown, seed):
         generator = random.Random(seed)
         files = [[spin(0x1000 + 16 * row, int(1000 * draw(generator)) + 1)
-                  for row in range(400) for _ in range(poisson(generator, mean))]
+                  for row in range(400) for _ in range(draw_poisson(generator, mean))]
                  for _ in range(2)]
         self.write_both(*files, rundown)
         rows = self.json("--top", "0")["changes"]
@@ -437,7 +439,7 @@ class Diff(tool.Case):
             for mean in 10, 50:
                 for rate in 1, RATE:
                     rundown = etl.spinlock_rundown(1, rate, rate, 0)
-                    rates.append(self.false_alarms(draw, mean, rundown, seed))
+                    rates.append(self.false_alarm_rate(draw, mean, rundown, seed))
                     print("# %s, %d records a row, 1 in %d: %.1f %%" %
                           (name, mean, rate, 100 * rates[-1]))
         self.assertLessEqual(sum(rates) / len(rates), .05)

@@ -8,7 +8,7 @@ import unittest
 
 import etl_writer as etl
 import tap
-from tool import run_on, undescribed
+from tool import run_on, undescribed_fields
 
 
 class Info(unittest.TestCase):
@@ -39,7 +39,8 @@ class Info(unittest.TestCase):
             self.assertTrue(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"]
                             .endswith(" linux_ww_mutex"))
             self.assertEqual(info["Contents"]["Buffers"], 2)
-            self.assertEqual(undescribed({**info, "Sampling": {}, "Events": {}}, "info"), set())
+            self.assertEqual(undescribed_fields({**info, "Sampling": {}, "Events": {}}, "info"),
+                             set())
             if bits == 64:
                 self.assertEqual(info["Events"], {"SpinLockDCStart": 1, "SpinLock": 2,
                                                   "HookId 0x1234": 1, "WppMessage": 1})

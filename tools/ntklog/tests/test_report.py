@@ -11,7 +11,7 @@ import perfetto_decoder
 import tap
 from report_case import Case, NS, lock
 import tool
-from tool import NTKLOG, run, unwrapped
+from tool import NTKLOG, run, join_wrapped_lines
 
 
 class SpinLocks(Case):
@@ -87,7 +87,7 @@ class SpinLocks(Case):
             struct.pack_into("<8I", data, at, *mask)
             self.write(data + etl.buffer([etl.spinlock_rundown(1, rate, 1000, 0),
                                           etl.ntklog_rundown(2), lock(5, rule=2, hold=0, depth=0)]))
-            return unwrapped(self.report().stdout)
+            return join_wrapped_lines(self.report().stdout)
         at = etl.header_buffer(2).index(struct.pack("<BBHH", 2, 0xC0, 0x44, 0x05)) + 0x20 - 2
         for rate, words in (1, "all were written"), (10, "1 in 10 was written"):
             text = report_of(0xA0000001, rate, 4)
@@ -120,7 +120,7 @@ class SpinLocks(Case):
             report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2, blockers=rate))
             self.assertEqual((report["rates"]["linux"], report["rates"]["blockers"]),
                              ({"mode": "waits", "blockers": 0}, rate))
-            text = unwrapped(self.report().stdout)
+            text = join_wrapped_lines(self.report().stdout)
             self.assertIn("blockers: " + words, text)
             self.assertIn(linux, text)
             self.assertRegex(run("info", self.path).stdout,
@@ -128,7 +128,7 @@ class SpinLocks(Case):
         for mode, name in (0, "full"), (1, "sampled"), (3, "holders"):
             report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1))
             self.assertEqual(report["rates"]["linux"], {"mode": name})
-            text = unwrapped(self.report().stdout)
+            text = join_wrapped_lines(self.report().stdout)
             self.assertIn("blockers: all releases that left a waiter behind were", text)
             self.assertNotIn(linux, text)
             self.assertEqual("known only since the release before" in text, name != "full")
@@ -216,11 +216,11 @@ class SpinLocks(Case):
     def test_rates_of_spin_locks_are_told_in_words(self):
         self.write(etl.file(etl.spinlock_rundown(), lock(5)))
         self.assertIn("spin locks: all acquisitions that waited were written; of those that "
-                      "did not wait 1 in 1000\n", unwrapped(self.report().stdout))
+                      "did not wait 1 in 1000\n", join_wrapped_lines(self.report().stdout))
         self.write(etl.file(etl.spinlock_rundown(2, 10, 2000, 1000000), lock(5)))
         self.assertIn("spin locks: 1 in 10 acquisitions that waited 2 spins or more was "
                       "written; of those that did not wait 1 in 2000; and all held for more "
-                      "than 500ms (1000000 cycles)", unwrapped(self.report().stdout))
+                      "than 500ms (1000000 cycles)", join_wrapped_lines(self.report().stdout))
 
     def test_means_and_percentiles_are_close(self):
         """Durations are 1 to 1000 cycles; the percentiles are within 3 percent."""
@@ -288,7 +288,7 @@ class SpinLocks(Case):
         self.assertEqual(sum(row["sampled"] for row in rows), 1 + 16400 + 200)
         self.assertIn("a row lacks at most 0ns of its wait", self.report().stdout)
         self.assertIn("0x40", [each["name"] for each in
-                               tool.pictures(self.report("--html", "-").stdout)["locks"]])
+                               tool.pictures_of_page(self.report("--html", "-").stdout)["locks"]])
 
     def test_lock_address_of_a_32_bit_trace_has_8_digits(self):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(32), bits=32), bits=32))
@@ -312,17 +312,17 @@ class Resources(Case):
             self.assertIn("\nDAMAGED: 0 buffers, 1 events, 0 times left out\n", result.stdout)
             self.assertRegex(result.stdout, r"Tasks waited 10.0us for locks .*: 1 wait\.")
 
-    def event(self, **changes):
+    def resource_event(self, **changes):
         return etl.perfinfo(0x052B, etl.resource(**changes))
 
     def test_exclusive_and_shared_are_separate_rows(self):
         report = self.json(etl.resource_rundown(100, 4),
-                           self.event(wait=0, delta=0, hold=50),
-                           self.event(wait=500, delta=0, hold=0),
-                           self.event(wait=1, delta=3, hold=70),
-                           self.event(action=0x10042, wait=0, delta=0, hold=10, depth=3),
-                           self.event(action=0x10224), self.event(action=0x10244),
-                           self.event(action=0x10244), self.event(action=0x10008))
+                           self.resource_event(wait=0, delta=0, hold=50),
+                           self.resource_event(wait=500, delta=0, hold=0),
+                           self.resource_event(wait=1, delta=3, hold=70),
+                           self.resource_event(action=0x10042, wait=0, delta=0, hold=10, depth=3),
+                           self.resource_event(action=0x10224), self.resource_event(action=0x10244),
+                           self.resource_event(action=0x10244), self.resource_event(action=0x10008))
         rows = {row["class"]: row for row in report["resources"]}
         exclusive, shared = rows["exclusive"], rows["shared"]
         self.assertEqual((exclusive["sampled"], shared["sampled"]), (3, 1))
@@ -348,7 +348,7 @@ class Resources(Case):
                 (1000, 1, {"wait": 2, "delta": 0}, 1), (2, 3, {"wait": 500, "delta": 0}, 1.5),
                 (4, 6, {"wait": 500, "delta": 0}, 3), (3, 7, {"wait": 9, "delta": 1}, 21 / 9)):
             report = self.json(etl.resource_rundown(release, contention),
-                               *[self.event(**changes)] * 6)
+                               *[self.resource_event(**changes)] * 6)
             row = report["resources"][0]
             self.assertEqual(row["releases"], 6 * weight, (release, contention, changes))
             if changes["wait"] > 1:
@@ -363,7 +363,7 @@ class Resources(Case):
             delta = (seed >> 40) % 11 if seed >> 34 & 1 else 0
             waited += wait > 0
             if wait and number % 7 == 0 or delta and delta % 7 == 0 or number % 50 == 0:
-                events.append(self.event(wait=wait, delta=delta))
+                events.append(self.resource_event(wait=wait, delta=delta))
         data = etl.header_buffer(2 + len(events) // 40)
         for i in range(0, len(events), 40):
             data += etl.buffer([etl.resource_rundown(50, 7)] * (i == 0) + events[i:i + 40],
@@ -373,16 +373,19 @@ class Resources(Case):
         self.assertAlmostEqual(row["waited"] * row["releases"] / waited, 1, delta=.05)
 
     def test_rates_of_resources_are_told_in_words(self):
-        self.write(etl.file(etl.resource_rundown(), self.event()))
+        self.write(etl.file(etl.resource_rundown(), self.resource_event()))
         self.assertIn("resources: all releases after a wait, and all that others waited for, "
-                      "were written; of the others 1 in 1000", unwrapped(self.report().stdout))
-        self.write(etl.file(etl.resource_rundown(2 ** 32 - 1), self.event()))
-        self.assertIn("were written; of the others none", unwrapped(self.report().stdout))
-        self.write(etl.file(etl.resource_rundown(1, 4), self.event()))
-        self.assertIn("resources: all releases were written", unwrapped(self.report().stdout))
-        self.write(etl.file(etl.resource_rundown(50, 4), self.event()))
+                      "were written; of the others 1 in 1000",
+                      join_wrapped_lines(self.report().stdout))
+        self.write(etl.file(etl.resource_rundown(2 ** 32 - 1), self.resource_event()))
+        self.assertIn("were written; of the others none", join_wrapped_lines(self.report().stdout))
+        self.write(etl.file(etl.resource_rundown(1, 4), self.resource_event()))
+        self.assertIn("resources: all releases were written",
+                      join_wrapped_lines(self.report().stdout))
+        self.write(etl.file(etl.resource_rundown(50, 4), self.resource_event()))
         self.assertIn("resources: 1 in 4 releases after a wait, and all that a multiple of 4 "
-                      "waited for, were written; of the others 1 in 50", unwrapped(self.report().stdout))
+                      "waited for, were written; of the others 1 in 50",
+                      join_wrapped_lines(self.report().stdout))
 
 
 class LinuxLocks(Case):
@@ -499,7 +502,7 @@ class LinuxLocks(Case):
                  " percpu_rwsem"),
                 ([etl.linux_lock("mutex")], " mutex"), ([etl.perfinfo(0x052B, etl.resource())], "")):
             self.write(etl.file(*events))
-            data = tool.pictures(self.report("--html", "-").stdout)
+            data = tool.pictures_of_page(self.report("--html", "-").stdout)
             name = "0xffff888012345678" + label
             self.assertIn(name, [row["label"] for row in data["timelines"][0]["rows"]])
             section, = [each for each in data["locks"] if each["name"] == name]
