@@ -172,7 +172,7 @@ class Fleet(unittest.TestCase):
         self.assertEqual([row[0] for row in rows[:2]], ["host%04d" % SLOW, "host%04d" % DIFFERENT])
         self.assertEqual(rows[0][1], "2")
 
-    def test_the_host_that_differs_is_found(self):
+    def test_host_that_differs_is_found(self):
         rows = self.answers["hosts-that-differ"]
         self.assertEqual([row[:2] for row in rows],
                          [["0x%x" % MUTEX, "host%04d" % SLOW],

@@ -174,14 +174,14 @@ class TestNames(unittest.TestCase):
         self.assertTrue(found)
         return found
 
-    def test_test_files_exist(self):
+    def test_named_test_files_exist(self):
         for path, name in self.find_in_pages(r"\b(test_\w+)\.py\b") + \
                 self.find_in_pages(r"tests/steps/tool\.sh (test_\w+)"):
             with self.subTest("%s: %s" % (path, name)):
                 self.assertTrue(os.path.exists(os.path.join(TOP, "tools/ntklog/tests",
                                                             name + ".py")))
 
-    def test_cases_exist(self):
+    def test_named_cases_exist(self):
         for path, (name, group, case) in \
                 self.find_in_pages(r"tests/steps/tool\.sh (test_\w+) (\w+)\.(test_\w+)"):
             with self.subTest("%s: %s" % (path, case)):
@@ -189,7 +189,7 @@ class TestNames(unittest.TestCase):
                                    flags=re.M)
                 self.assertIn("def %s(" % case, dict(zip(classes[1::2], classes[2::2]))[group])
 
-    def test_suites_exist(self):
+    def test_named_suites_exist(self):
         directory = os.path.join(TOP, "kunit")
         suites = {suite for name in os.listdir(directory) if name.endswith(".c")
                   for suite in re.findall(r'\.name = "(ntklog_\w+)"', read_text("kunit/" + name))}
@@ -197,7 +197,7 @@ class TestNames(unittest.TestCase):
             with self.subTest(path):
                 self.assertIn(suite, suites)
 
-    def test_steps_exist(self):
+    def test_named_steps_exist(self):
         for path, names in self.find_in_pages(r'\bONLY="([^"]*)"') + \
                 self.find_in_pages(r"\bstep ``([a-z][\w.-]*)``"):
             for name in names.split():

@@ -105,11 +105,11 @@ class Linkage(unittest.TestCase):
     def test_no_symbol_is_too_long(self):
         self.assertEqual([name for name in EXPORTED if len(name) > LONGEST_SYMBOL], [])
 
-    def test_what_is_declared_is_exported(self):
+    def test_declared_functions_are_exported(self):
         self.assertEqual([name for name, _, defined in FUNCTIONS
                           if not defined and name not in EXPORTED], [])
 
-    def test_what_is_exported_is_linked(self):
+    def test_exported_symbols_are_linked(self):
         # Tracepoints need no test: modules cannot use them without ntklog's sources.
         tracepoint = re.compile("__(tracepoint|traceiter|SCK__tp_func|SCT__tp_func)_")
         self.assertEqual([name for name in EXPORTED

@@ -242,7 +242,7 @@ class Pointer(Page):
         self.assertIn(name, evaluate("document.querySelector('details:target summary').innerText"))
         self.assertGreater(evaluate("document.querySelectorAll('details:target .flame').length"), 1)
 
-    def test_a_function_is_widened_and_found(self):
+    def test_flame_graph_widens_and_finds_a_function(self):
         evaluate = self.open_page()
         flame = "document.querySelector('#flames .flame')"
         item = "[...%s.children].find((e) => e.node.name === 'do_vmi_munmap')" % flame
@@ -388,7 +388,7 @@ class ScreenReader(Page):
 
 
 class WithoutScript(Page):
-    def test_all_rows_are_there(self):
+    def test_page_without_script_shows_all_rows(self):
         for width in 1280, 390:
             self.open_page(width=width, script=False)
             CHROMIUM.save_screenshot(path_of("plain-%d.png" % width))

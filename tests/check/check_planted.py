@@ -202,7 +202,7 @@ class Charges(unittest.TestCase):
                                          "free_next_owner_without_cpu")
         self.assertGreater(without_cpu, SLEEP_SECONDS * 1e9)
 
-    def test_chain_of_three_locks_is_told(self):
+    def test_chain_of_three_locks_is_reported(self):
         ((_, told),) = self.one.waits_with_answer("third_mutex")
         threads = {hold.function: hold.thread for hold in self.one.holds}
         chain = [[(link["lock"].split()[0], link.get("holder_thread"))
@@ -285,7 +285,7 @@ class Holders(Charges):
 
     name, writes_all = "holders", False
 
-    def test_lock_held_at_the_end_is_told(self):
+    def test_lock_held_at_the_end_is_reported(self):
         threads = {hold.function: hold.thread for hold in self.one.holds_of("open_mutex")}
         told = self.one.report_json_of("open_mutex")["answer"]["open_holds"]
         self.assertEqual([(one["caller"], one["waiting"], one["thread"]) for one in told],

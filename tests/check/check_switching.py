@@ -71,7 +71,7 @@ class Switching(unittest.TestCase):
     def test_no_lock_is_deeper_than_the_nesting(self):
         self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
 
-    def test_no_lock_is_held_by_two(self):
+    def test_exclusive_holds_of_a_lock_do_not_overlap(self):
         """A hold with a wrong, too early beginning would overlap with the hold before it."""
         for name, _, buffers in self.sessions:
             last_records = {}

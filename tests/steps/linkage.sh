@@ -50,12 +50,12 @@ run_test "$1: a new function in a header that is not called is found out" \
 { cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NC */ extern void ke_do_nothing (void);"; } \
 	>"$DIR/more.aux"
 run_test "$1: a declaration of a function that is not exported is found out" \
-	only_this_test_fails test_what_is_declared_is_exported linkage_module_uses_all \
+	only_this_test_fails test_declared_functions_are_exported linkage_module_uses_all \
 		"$DIR/more.aux"
 { cat "$OUT/build/$ABI/Module.symvers"; printf '0x0\tke_do_nothing\t/ntklog\tEXPORT_SYMBOL_GPL\t\n'; } \
 	>"$DIR/more.symvers"
 run_test "$1: an exported symbol that the module does not link is found out" \
-	only_this_test_fails test_what_is_exported_is_linked linkage_module_uses_all "" \
+	only_this_test_fails test_exported_symbols_are_linked linkage_module_uses_all "" \
 		"$DIR/more.symvers"
 sed 's/\tex_delete_resource_lite\t/\tex_enter_critical_region_and_acquire_shared_wait_for_exclusive\t/' \
 	"$OUT/build/$ABI/Module.symvers" >"$DIR/long.symvers"

@@ -118,14 +118,14 @@ class Charge(Case):
                    etl.buffer([*RATES, sleep(1000, 5000), waiter], sequence=2, flags=0x21))
         self.assertEqual(self.blocker_charges(), {("my_lock", "waiter", "holder"): 3000})
 
-    def test_tasks_with_the_same_caller_are_told_apart(self):
+    def test_tasks_with_the_same_caller_are_charged_separately(self):
         self.write_events(
             etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
             etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
         self.assertEqual(self.blocker_charges(), {
             ("my_lock", "waiter in holds_long", "holder in holds_long"): 3000})
 
-    def test_dropped_holders_are_told(self):
+    def test_dropped_holders_are_reported(self):
         events = sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56)
         self.write_events(etl.dropped_rundown(7, 10), *events,
                           etl.dropped_rundown(9, 15, end=True, time_stamp=BASE + 6000))
@@ -139,7 +139,7 @@ class Charge(Case):
                           etl.dropped_rundown(7, 10, end=True, time_stamp=BASE + 6000))
         self.assertNotIn("LOST", self.report())
 
-    def test_steal_time_is_told(self):
+    def test_steal_time_is_reported(self):
         """400 ms of the two CPUs' second."""
         def write(*steal):
             self.write_events(etl.dropped_rundown(steal=steal[0]),
@@ -280,14 +280,14 @@ class Reasons(Case):
         self.assertEqual(parts, {"holder_ran": 2500, "holder_preempted": 1500})
         self.assertIn("   Holders had no CPU 38%, ran 62%\n", self.report())
 
-    def test_blocked_holder_is_said_where(self):
+    def test_answer_says_where_the_holder_was_blocked(self):
         parts = self.parts_of_answer(
             switch(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
             switch(4000, 57, 55), sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2000, "holder_blocked": 2000})
         self.assertIn("blocked 50% (in p9_client_rpc)", self.report())
 
-    def test_holder_that_waits_for_another_lock_is_said_for_which(self):
+    def test_answer_names_the_lock_a_holder_waits_for(self):
         self.write_events(
             switch(2000, 55, 57), switch(4000, 57, 55),
             sleep(4000, 4500, 2500, address=LOCK + 0x288), sleep(1000, 5000),
@@ -322,7 +322,7 @@ class Reasons(Case):
         self.assertEqual(parts.get("free_next_owner_without_cpu", 0) +
                          parts.get("free_next_owner_asleep", 0), 3000)
 
-    def test_want_of_cpus_is_the_first_thing_said(self):
+    def test_want_of_cpus_is_said_first(self):
         self.write_events(switch(1500, 55, 57, state=1), switch(4500, 57, 55),
                           sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
         self.assertIn("=> 75% of the waiting is want of CPUs, not of locks.", self.report())
@@ -342,7 +342,7 @@ class Reasons(Case):
         self.assertIn("\n=> 97% of spinning: locks free for over 1ms: the host stopped virtual CPUs.\n",
                       self.report())
 
-    def test_interrupts_of_a_holder_that_spins_are_told(self):
+    def test_interrupts_of_a_holder_that_spins_are_reported(self):
         """Half of the time in which the lock was held."""
         self.write_events(spin(1000, 3000, interrupts=3), spin(3000, 5000),
                           spin(5000, 5100, 4000, WAITER))
@@ -373,7 +373,7 @@ class Sampled(Case):
                                    ((40 + 6) * 10 * 9) ** .5 * 1000 / (40 * 10 * 1000))
             self.assertIn("ms+-16%", self.report("--table", table))
 
-    def test_charges_of_all_waits_have_none(self):
+    def test_charges_of_all_waits_have_no_error(self):
         self.write_events(spin(1000, 5000), spin(5000, 5100, 3000, WAITER))
         (row,) = json.loads(self.report("--json"))["blockers"]
         self.assertEqual(row["charged_total_error"], 0)
@@ -496,7 +496,7 @@ class Text(Case):
         self.write(etl.file(switch(1000, 55, 56)))
         self.assertTrue(self.report().startswith("This file has no events of locks.\n\n"))
 
-    def test_locks_outside_the_selection_are_not_denied(self):
+    def test_selection_without_locks_is_named_as_the_reason(self):
         self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
         for options in ("--from", "100"), ("--to", "0"), ("--filter", "Event == ContextSwap"):
             self.assertTrue(self.report(*options).startswith(
@@ -506,7 +506,7 @@ class Text(Case):
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn('no selected event is of a lock "my_lock"', result.stderr)
 
-    def test_what_was_not_recorded_is_named_with_its_option(self):
+    def test_unrecorded_events_are_named_with_their_option(self):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
                             etl.resource_rundown(1, 1), spin(5000, 5100, 3000, WAITER),
                             sleep(1000, 6000), sleep(6000, 6100, 3000, thread=56)))

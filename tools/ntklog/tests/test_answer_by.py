@@ -67,7 +67,7 @@ thread 58 other\t56\t/system.slice/web.service
         rows = json.loads(self.report("--json", "--table", "waiters", "--by", "process"))["waiters"]
         self.assertEqual({row["waiter"][:3] for row in rows if "waiter" in row}, {"62 ", "63 "})
 
-    def test_function_is_that_of_all_tasks(self):
+    def test_charges_by_function_are_sums_of_all_tasks(self):
         self.write_events(
             sleep(1000, 5000), stack_of(5000, 0xFFFFFFFF81000601),
             sleep(5000, 5100, 3000, thread=56), sleep(6000, 8000, thread=57),
@@ -77,7 +77,7 @@ thread 58 other\t56\t/system.slice/web.service
             ("my_lock", "unknown function", "walks_pages"): 4000,
             ("my_lock", "unknown function", "unknown function"): 40})
 
-    def test_cgroup_is_that_of_the_time(self):
+    def test_cgroup_is_that_at_the_time_of_the_record(self):
         self.write_tasks()
         self.assertEqual(self.blocker_charges("--by", "cgroup"), {
             ("my_lock", "/system.slice/web.service", "/user.slice"): 3000,
@@ -86,7 +86,7 @@ thread 58 other\t56\t/system.slice/web.service
             ("my_lock", "unknown cgroup", "unknown cgroup"): 30,
             ("my_lock", "idle", "unknown cgroup"): 20})
 
-    def test_sums_are_those_of_the_plain_tables(self):
+    def test_sums_by_attribute_are_those_of_the_plain_tables(self):
         self.write_tasks()
         for table, column in ("blockers", "charged_total_ns"), ("waiters", "wait_total_ns"):
             plain = json.loads(self.report("--json", "--table", table))[table]

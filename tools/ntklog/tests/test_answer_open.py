@@ -38,7 +38,7 @@ class OpenHolds(Case):
                       "   by holder in holds_for_a_long_while_indeed_as_said\n",
                       self.report())
 
-    def test_waits_that_tables_of_locks_lack_are_told(self):
+    def test_waits_that_tables_of_locks_lack_are_reported(self):
         self.write_events(self.open_holds_begin(9000), held_event(9000), waiting_event(9000))
         self.assertIn("of waiting in 1 wait has no record", join_wrapped_lines(self.report()))
         self.write_events(self.open_holds_begin(9000), held_event(9000, wait=500),

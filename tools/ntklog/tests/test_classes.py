@@ -123,13 +123,13 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab_note(SPIN, 64, 320, 192, "dentry")),
                          "dentry.d_lockref.lock")
 
-    def test_elements_of_arrays_are_one(self):
+    def test_elements_of_an_array_have_one_class(self):
         for element in range(4):
             self.assertEqual(self.class_of(slab_note(SPIN, 16 + 4 * element, 64, 64,
                                                      "signal_cache")),
                              "signal_struct.queues[]")
 
-    def test_lock_without_a_structures_name(self):
+    def test_cache_name_of_another_suffix_finds_the_structure(self):
         self.assertEqual(self.class_of(slab_note(RW, 48, 64, 64, "signal_cache")),
                          "signal_struct.rw")
 
@@ -141,7 +141,7 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab_note(MUTEX, 900, 1024, 1000, "ext4_inode_cache")),
                          "ext4_inode_info.i_tail")
 
-    def test_merged_cache_is_told_by_the_lock(self):
+    def test_merged_cache_is_identified_by_the_lock(self):
         self.make_cache_aliases(":0000128", "first_one", "second_one")
         self.assertEqual(self.class_of(slab_note(SPIN, 8, 128, 128, "first_one")), "first_one.lock")
         self.assertEqual(self.class_of(slab_note(MUTEX, 64, 128, 128, "first_one")),
@@ -161,12 +161,12 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab_note(SPIN, 64, 192, 192, "dentry")),
                          "dentry.d_lockref.lock")
 
-    def test_nothing_is_known_of_merged_caches(self):
+    def test_name_without_a_list_of_merged_caches_is_uncertain(self):
         os.rmdir(os.path.join(self.directory, "sys/slab"))
         self.assertEqual(self.class_of(slab_note(SPIN, 64, 192, 192, "dentry")),
                          "~dentry.d_lockref.lock")
 
-    def test_kmalloc_object_is_told_by_its_function(self):
+    def test_kmalloc_object_is_identified_by_its_function(self):
         # The type comes from the function, from the table of known functions, or is not known.
         self.assertEqual(self.class_of(slab_note(SPIN, 16, 192, 192, "kmalloc-192",
                                                  "use_thing+0x10/0x40")), "~unknown_thing.lock")
@@ -186,7 +186,7 @@ class Rules(Base):
                                                  "use_small+0x1/0x4")),
                          "kmalloc-64+0x4 (use_small)")
 
-    def test_kmalloc_object_of_a_module_is_told_by_its_types(self):
+    def test_kmalloc_object_of_a_module_is_identified_by_its_types(self):
         self.assertEqual(self.class_of(slab_note(MUTEX, 32, 512, 512, "kmalloc-512",
                                                  "driver_init+0x10/0x40 [driver]")),
                          "~driver_state.mutex")

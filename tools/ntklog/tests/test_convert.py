@@ -26,7 +26,7 @@ class Ctf(Case):
         self.assertIn("NtklogDroppedDCEndV1", names)
         self.assertEqual(sorted(set(names)), sorted(names))
 
-    def test_fields_are_those_of_the_record(self):
+    def test_ctf_fields_are_those_of_the_record(self):
         self.convert("--ctf", etl.file(*self.events(2000000)))
         (line,) = self.read_ctf()
         self.assertIn("cpu_id = 0", line)
@@ -39,7 +39,7 @@ class Ctf(Case):
             "AcquireMode": "queued", "container": "0", "ExecuteDpc": "1", "ExecuteIsr": "0",
             "Rule": "nt"})
 
-    def test_kinds_are_those_of_the_record(self):
+    def test_ctf_kinds_are_those_of_the_record(self):
         actions = {"%s_release_shared" % kind: etl.LINUX_KINDS[kind] | 0x42
                    for kind in etl.LINUX_KINDS}
         self.convert("--ctf", etl.file(*(etl.perfinfo(0x052B, etl.resource(action=action))
@@ -49,7 +49,7 @@ class Ctf(Case):
                          list(actions))
         self.assertRegex(unknown, r"Action = \( <unknown> : container = %d \)" % 0x80990022)
 
-    def test_rules_are_those_of_the_record(self):
+    def test_ctf_rules_are_those_of_the_record(self):
         rules = {0: "nt", 1: "sampled", 2: "wait", 4: "nt_blocker", 12: "blocker"}
         self.convert("--ctf", etl.file(etl.ntklog_rundown(2, blockers=3), *(
             etl.perfinfo(0x0529, etl.spin_lock(rule=rule)) for rule in rules)))
@@ -70,7 +70,7 @@ class Ctf(Case):
                          ["SpinLockDCStart", "ResourceDCStart", "Resource", "ContextSwap",
                           "ContextSwapV1"])
 
-    def test_time_is_that_of_the_wall(self):
+    def test_ctf_time_is_that_of_the_wall_clock(self):
         self.convert("--ctf", etl.file(*self.events(3000000)))
         text = run("babeltrace2", "--clock-seconds", "--clock-gmt", self.out).stdout
         # StartTime of the header, and 1.5 seconds.

@@ -45,7 +45,7 @@ class Damaged(unittest.TestCase):
         self.check_damage(b"This is not an ETL file, as anybody can see from it. " * 9,
                           0, "not an ETL file", 0)
 
-    def test_first_buffer_is_no_header(self):
+    def test_file_without_its_first_buffer_is_refused(self):
         data = self.undamaged_file()
         self.check_damage(data[etl.SIZE:], 0x36, "not an ETL file", 0)
 
@@ -65,11 +65,11 @@ class Damaged(unittest.TestCase):
         self.check_damage(self.undamaged_file()[:etl.SIZE], etl.SIZE, "ends after 1 of 2 buffers",
                           3)
 
-    def test_cut_between_buffers_of_a_session_that_runs(self):
+    def test_cut_between_buffers_of_a_running_session_is_no_damage(self):
         data = etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")])
         self.assertEqual(dump(data)[0].returncode, 0)
 
-    def test_cut_inside_a_buffer_of_a_session_that_runs(self):
+    def test_cut_inside_a_buffer_of_a_running_session_is_no_damage(self):
         """A recorder that was killed during a write leaves a part of a buffer."""
         data = (etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")]) +
                 etl.buffer([etl.perfinfo(0x1235, b"")], sequence=2))
@@ -235,7 +235,7 @@ class Damaged(unittest.TestCase):
             if command != "info":
                 self.assertEqual(run_on(command, one + two, "--json").stdout, alone.stdout)
 
-    def test_a_clock_that_goes_back_is_told(self):
+    def test_clock_that_goes_back_is_reported(self):
         def buffer(*times, sequence=1, processor=0):
             return etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + time)
                                for time in times], sequence=sequence, processor=processor)

@@ -186,7 +186,7 @@ class Diff(tool.Case):
         (row,) = self.json("--of", "hold_total")["changes"]
         self.assertEqual(round(row["change_ns"] / NS), 2)
 
-    def test_change_is_told_from_noise(self):
+    def test_change_is_distinguished_from_noise(self):
         self.write_both([spin(0x10, 100)] * 400 + [spin(0x20, 100)] * 400,
                         [spin(0x10, 100)] * 800 + [spin(0x20, 100)] * 410)
         for options in (), ("--of", "waits"):

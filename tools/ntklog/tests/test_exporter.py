@@ -47,7 +47,7 @@ class Metrics(ExporterCase):
                           .065536, .262144, 1.048576, 4.194304, float("inf")])
         self.assertEqual(list(buckets.values()), [0] * 2 + [0] + [1] * 6 + [2] * 5)
 
-    def test_kinds_and_unnamed_locks(self):
+    def test_locks_have_kinds_and_no_addresses(self):
         self.log_events(self.spin(0, 1000, 1100, flags=0x10), etl.linux_lock("mutex", wait=40),
                         etl.linux_lock("rwsem", address=lock_address(1)),
                         etl.linux_lock("rwsem", 0x42, address=lock_address(1)))
@@ -120,7 +120,7 @@ class Metrics(ExporterCase):
                                                     "class_0"],
                          1009 + 5000)
 
-    def test_two_changes_of_rates_in_an_interval(self):
+    def test_two_changes_of_rates_in_an_interval_are_weighted(self):
         self.log_events(*(event for number, rate in enumerate((10, 5000, 1009)) for event in (
             etl.spinlock_rundown(acquire=rate, time_stamp=etl.START_CLOCK + number * 1000 + 500),
             self.spin(0, number * 1000 + 600, number * 1000 + 700))))
@@ -161,7 +161,7 @@ class Metrics(ExporterCase):
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 3 * 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
 
-    def test_build_and_settings_are_told(self):
+    def test_build_and_settings_are_metrics(self):
         self.log_events(self.spin(0, 1000, 1100))
         self.start_exporter("--mode", "waits", "--top", "3", budget="2.5%")
         found = self.scrape()
@@ -313,7 +313,7 @@ class Outputs(ExporterCase):
         self.assertEqual(process.wait(timeout=60), 0)
         self.assertFalse(os.path.exists(path))
 
-    def test_other_pages_and_methods(self):
+    def test_other_pages_and_methods_have_their_http_status(self):
         self.start_exporter()
         self.assertIn('href="/metrics"', self.get_page("/")[1])
         headers, text = self.get_page(method="HEAD")
@@ -339,7 +339,7 @@ class Outputs(ExporterCase):
         self.assertFalse(response.will_close)
         return response.headers["Content-Type"].split(";")[0]
 
-    def test_formats_that_the_client_accepts_on_one_connection(self):
+    def test_page_has_the_format_that_the_client_accepts(self):
         self.start_exporter()
         connection = http.client.HTTPConnection(self.address, timeout=60)
         self.addCleanup(connection.close)
@@ -440,7 +440,7 @@ class Errors(ExporterCase):
                 ("--events", "spinlock_counters", "has no events")):
             self.assertIn(words, self.check_failure(option, value, status=2))
 
-    def test_port_in_use(self):
+    def test_port_in_use_is_reported(self):
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
             other.listen()
@@ -449,11 +449,11 @@ class Errors(ExporterCase):
                              "ntklog: cannot listen on %s: Address already in use: end the other program, or "
                              "choose another port\n" % address)
 
-    def test_address_of_another_machine(self):
+    def test_address_of_another_machine_is_refused(self):
         self.assertIn("cannot listen on 192.0.2.1:10529: ",
                       self.check_failure("--listen", "192.0.2.1:10529"))
 
-    def test_unwritable_file(self):
+    def test_unwritable_file_is_reported(self):
         self.assertEqual(self.check_failure("--textfile", "/nonexistent/x.prom"),
                          "ntklog: /nonexistent/x.prom.part: No such file or directory\n")
 
@@ -476,13 +476,13 @@ class Errors(ExporterCase):
         self.assertEqual(self.read_file("x.prom"), "precious\n")
         self.assertFalse(os.path.exists(os.path.join(self.directory, "x.prom.part")))
 
-    def test_no_module(self):
+    def test_missing_module_is_reported(self):
         result = self.run_tool("exporter",
                                env={**self.make_environment(), "NTKLOG_DEBUGFS": "/nonexistent"})
         self.assertEqual((result.returncode, result.stderr),
                          (1, "ntklog: /nonexistent: No such file or directory\n"))
 
-    def test_module_without_modes(self):
+    def test_module_without_modes_is_refused(self):
         os.remove(os.path.join(self.directory, "linux_mode"))
         self.log_events(self.spin(0, 1000, 1100))
         result = self.run_tool("exporter", "--listen", self.address)
@@ -522,7 +522,7 @@ class Errors(ExporterCase):
         self.end_exporter()
         self.assertEqual({name: self.read_file(name).strip() for name in names}, before)
 
-    def test_library_that_cannot_be_loaded(self):
+    def test_library_that_cannot_be_loaded_has_a_remedy(self):
         self.write_file("libmicrohttpd.so.12", "no library")
         result = self.run_tool("exporter", "--listen", self.address,
                                env={**self.make_environment(), "LD_LIBRARY_PATH": self.directory})
@@ -530,7 +530,7 @@ class Errors(ExporterCase):
         self.assertRegex(result.stderr, "^ntklog: --listen needs a library: .*libmicrohttpd.so.12: .*: "
                          "install libmicrohttpd12, or use --textfile\n$")
 
-    def test_no_free_session(self):
+    def test_start_without_a_free_session_changes_no_rate(self):
         for number in range(8):
             self.write_session_file(number, "owner", "123\n")
         result = self.run_tool("exporter", "--listen", self.address)

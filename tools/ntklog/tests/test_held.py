@@ -100,7 +100,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
         self.assertEqual(self.deadlock_threads(line_of_held(1, "held", 7, 9_000_000),
                                                line_of_held(1, "waiting", 7, 8_000_000)), [[7]])
 
-    def test_two_deadlocks_are_told_apart(self):
+    def test_two_deadlocks_are_two_cycles(self):
         self.assertEqual(self.deadlock_threads(
             *(line for first in (1, 3) for line in (
                 line_of_held(first, "held", first, 9_000_000),

@@ -64,7 +64,7 @@ class Large(unittest.TestCase):
         self.assertLess(results[1][2] - results[0][2], GROWTH)
         return results
 
-    def test_size_is_what_was_asked_for(self):
+    def test_generated_file_has_the_requested_size(self):
         self.assertEqual([os.path.getsize(path) >> 20 for path in self.paths.values()], list(SIZES))
 
     def test_report_takes_no_more_memory(self):

@@ -82,7 +82,7 @@ class Installed(unittest.TestCase):
         self.assertEqual(os.readlink(library), SONAME)
         self.assertRegex(run("readelf", "-d", library).stdout, r"SONAME.*\[%s\]" % SONAME)
 
-    def test_archive_has_names_of_its_own_alone(self):
+    def test_archive_exports_only_what_its_header_has(self):
         names = read_symbols("-g", os.path.join(LIB, "libntklog-etl.a"))
         self.assertEqual(names, functions_of_header())
 

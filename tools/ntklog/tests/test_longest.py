@@ -294,7 +294,7 @@ The longest waits, step by step
         self.write_events(*chain_of_three_events())
         self.assertNotIn("is waited for", self.report())
 
-    def test_file_without_waits_has_none(self):
+    def test_file_without_waits_has_no_time_line(self):
         answer = self.longest_waits_of(spin(1000, 2000))
         self.assertEqual(answer["longest_waits"], [])
         self.assertEqual(run("report", "--table", "longest", self.path).stdout.count("step"), 0)

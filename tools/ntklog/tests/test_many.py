@@ -114,7 +114,7 @@ class Many(Fleet):
         text = self.report("--table", "resources", "--columns", "wait_total", mutex, nothing).stdout
         self.assertRegex(text, r"\nLinux' locks that sleep, by wait_total.*\n *wait\n")
 
-    def test_files_of_one_name_are_told_apart(self):
+    def test_files_of_one_name_get_different_hosts(self):
         paths = [self.write_trace("%s/h.etl" % name, spin(0x10, 100)) for name in ("a", "b")]
         rows = json.loads(self.report("--json", *paths).stdout)["locks"]
         self.assertEqual({row["host"] for row in rows}, set(paths))
@@ -163,7 +163,7 @@ class Many(Fleet):
                          (1, ["h00"]))
         self.assertEqual({row["host"] for row in report["locks"]}, {"h00"})
 
-    def test_losses_are_told_of_each_file(self):
+    def test_losses_of_each_file_are_reported(self):
         paths = self.write_fleet(2)
         with open(paths[1], "r+b") as stream:
             data = stream.read()
@@ -188,7 +188,7 @@ class Many(Fleet):
             self.assertRegex(text, r"\n  host %s, records 1, acquired[^\n]*\n(    [^\n]*\n)?"
                              r"      0xffffffff8100000%d\n      0xffffffff82000000\n" % (host, address))
 
-    def test_a_lock_that_one_file_has(self):
+    def test_lock_that_one_file_has_is_found(self):
         paths = [self.write_trace("a.etl", spin(0x10, 100)),
                  self.write_trace("b.etl", spin(0x20, 100))]
         rows = json.loads(self.report("--json", "--lock", "0x20", *paths).stdout)["locks"]

@@ -103,7 +103,7 @@ class Ndjson(tool.Case):
         lines = self.ndjson_rows("--top", "1", "--table", "locks", *paths)
         self.assertEqual([line["host"] for line in lines], ["a", "b", "b"])
 
-    def test_hosts_whose_names_are_no_utf8_are_told_apart(self):
+    def test_hosts_whose_names_are_no_utf8_get_different_names(self):
         paths = [self.write_trace(name, self.spin_event(0x10, wait))
                  for name, wait in (("a.etl", 100), ("b\udcfc.etl", 200), ("b\udcfd.etl", 300))]
         lines = self.ndjson_rows("--table", "locks", *paths)

@@ -38,7 +38,7 @@ class Parts(Case):
         self.assertNotIn("why holders were slow", text)
         self.assertIn("Not recorded: where holders blocked (ntklog record --stacks).", text)
 
-    def test_whole_hold_and_time_after_it(self):
+    def test_wait_for_a_whole_hold_is_divided_by_its_sums(self):
         """The waiter was woken 200 ticks after the release, and got a CPU 300 later."""
         parts = self.parts_of_answer(
             *caller_and_lock(HOLDER, 2500, 4500, hold_ready=500, hold_blocked=1200),
@@ -55,7 +55,7 @@ class Parts(Case):
         self.assertEqual(parts, {"holder_ran": 2500, "free_handed_over": 400,
                                  "free_next_owner_without_cpu": 100})
 
-    def test_place_of_the_longest_block_is_told(self):
+    def test_place_of_the_longest_block_is_reported(self):
         """In 1500 of 2000 ticks the holder was blocked in that function."""
         def holds(lock=LOCK, at=5000):
             return (etl.caller(LOCK, HOLDER, {"hold_blocked": 2000}, time_stamp=BASE + 5000),
@@ -213,7 +213,7 @@ class Sampled(Case):
 
 
 class Reasons(Case):
-    def test_lock_for_which_the_holder_waited(self):
+    def test_lock_for_which_the_holder_waited_is_named(self):
         self.parts_of_answer(
             *caller_and_lock(OTHER, 500, 4000, thread=57, address=INNER),
             *caller_and_lock(HOLDER, 4000, 4100, 2400, address=INNER, wait_blocked=2300),
@@ -227,7 +227,7 @@ class Reasons(Case):
         self.assertEqual([link["lock"] for link in answer["longest_chain"]["waited_for"]],
                          ["my_lock", "inner_lock"])
 
-    def test_steps_of_the_longest_wait(self):
+    def test_steps_known_as_sums_begin_with_the_hold(self):
         """Pieces of which only the sums are known begin with the hold; one tells of the chain."""
         self.parts_of_answer(
             *caller_and_lock(OTHER, 500, 4000, thread=57, address=INNER),
@@ -262,7 +262,7 @@ class Event(Case):
         self.assertEqual([row["WaitBlockedTime"] for row in rows if row["Event"] == "NtklogCaller"],
                          ["", "5"])
 
-    def test_filter_knows_the_times(self):
+    def test_filter_finds_times_of_callers(self):
         self.write_both_versions()
         result = run("dump", "--filter", "WaitBlockedTime > 4", self.path)
         self.assertEqual((result.returncode, result.stdout.count("NtklogCaller")), (0, 1))

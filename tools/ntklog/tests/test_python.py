@@ -106,7 +106,7 @@ class Events(Python):
             {"EventTimeStamp": SECOND, "StackProcess": 54, "StackThread": 55, "StackKey": 77},
             {"StackKey": 77, "Stack": (1, 2)}])
 
-    def test_counters_and_impossible_times(self):
+    def test_events_have_counters_and_mark_impossible_times(self):
         self.write(etl.file(
             etl.perfinfo(0x0529, (7).to_bytes(8, "little") + etl.spin_lock(), extended=1),
             etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=2**63)))
@@ -130,7 +130,7 @@ class Events(Python):
             with self.open(**options) as trace:
                 self.assertEqual(list(trace.columns()["SpinLock"]["ThreadId"]), order)
 
-    def test_header_of_the_file(self):
+    def test_trace_has_the_fields_of_the_file_header(self):
         self.write(etl.file())
         trace = self.open()
         trace.close()
@@ -139,7 +139,7 @@ class Events(Python):
                           trace.start_clock, trace.perf_freq, trace.events_lost),
                          (self.path, etl.SIZE, 8, 2, etl.START_CLOCK, etl.PERF_FREQ, 0))
 
-    def test_wrong_names_are_told(self):
+    def test_wrong_names_raise_errors_that_name_them(self):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock())))
         with self.open() as trace:
             event = list(trace)[-1]
@@ -342,7 +342,7 @@ class Damage(Python):
         with self.assertRaisesRegex(ntklog.DamageError, "1 buffers are missing"):
             self.read_events()
 
-    def test_files_that_cannot_be_opened(self):
+    def test_files_that_cannot_be_opened_raise_errors(self):
         with self.assertRaisesRegex(ntklog.Error, "/nonexistent: No such file or directory"):
             ntklog.open("/nonexistent")
         self.write(b"MZ" + bytes(0x2000))
@@ -561,13 +561,13 @@ class Examples(Python):
         self.assertEqual(result.stderr, "")
         return result.stdout
 
-    def test_waits(self):
+    def test_example_of_waits_prints_their_sums(self):
         self.write(etl.file(*(etl.perfinfo(0x0529, etl.spin_lock(address=lock, wait=wait))
                               for lock, wait in ((1, 2000), (2, 6000), (1, 1000)))))
         self.assertEqual(self.run_example("waits.py", self.path).split(),
                          ["0x2", "3000000", "ns", "0x1", "1500000", "ns"])
 
-    def test_to_sqlite(self):
+    def test_example_of_sqlite_writes_all_events(self):
         import sqlite3    # pylint: disable=import-outside-toplevel
         self.write(etl.file(*event_of_each_kind()))
         output = os.path.join(self.directory.name, "a.db")

@@ -133,7 +133,7 @@ class SpinLocks(Case):
             self.assertNotIn(linux, text)
             self.assertEqual("known only since the release before" in text, name != "full")
 
-    def test_interrupted_holds_are_told_apart(self):
+    def test_interrupted_holds_have_a_mean_of_their_own(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
                            lock(interrupts=0, hold=100), lock(interrupts=0, hold=200),
                            lock(interrupts=3, hold=1000), lock(5, interrupts=1, hold=9000))
@@ -143,7 +143,7 @@ class SpinLocks(Case):
         self.assertAlmostEqual(row["interrupted_max_ns"], 9000 * NS)
         self.assertAlmostEqual(row["undisturbed_mean_ns"], 150 * NS)
 
-    def test_without_interrupts_nothing_is_said_of_them(self):
+    def test_holds_without_interrupts_have_no_interrupted_mean(self):
         row = self.json(etl.spinlock_rundown(), lock(interrupts=0))["locks"][0]
         self.assertEqual(row["interrupted"], 0)
         self.assertIsNone(row["interrupted_mean_ns"])
@@ -202,7 +202,7 @@ class SpinLocks(Case):
         self.assertEqual(report["locks"][0]["acquisitions"], 12000)
         self.assertFalse(report["rates_changed"])
 
-    def test_rates_that_changed_are_told(self):
+    def test_rates_that_changed_are_reported(self):
         report = self.json(etl.spinlock_rundown(), lock(),
                            etl.spinlock_rundown(acquire=5000, end=True))
         self.assertTrue(report["rates_changed"])
@@ -213,7 +213,7 @@ class SpinLocks(Case):
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
 
-    def test_rates_of_spin_locks_are_told_in_words(self):
+    def test_rates_of_spin_locks_are_printed_in_words(self):
         self.write(etl.file(etl.spinlock_rundown(), lock(5)))
         self.assertIn("spin locks: all acquisitions that waited were written; of those that "
                       "did not wait 1 in 1000\n", join_wrapped_lines(self.report().stdout))
@@ -354,7 +354,7 @@ class Resources(Case):
             if changes["wait"] > 1:
                 self.assertAlmostEqual(row["wait_total_ns"], 6 * weight * changes["wait"] * NS)
 
-    def test_a_release_is_estimated_as_often_as_it_was(self):
+    def test_estimated_releases_are_the_true_number(self):
         """100000 releases, of which some waited, sampled as NT samples them."""
         seed, events, waited = 1, [], 0
         for number in range(1, 100001):
@@ -372,7 +372,7 @@ class Resources(Case):
         self.assertAlmostEqual(row["releases"] / 100000, 1, delta=.05)
         self.assertAlmostEqual(row["waited"] * row["releases"] / waited, 1, delta=.05)
 
-    def test_rates_of_resources_are_told_in_words(self):
+    def test_rates_of_resources_are_printed_in_words(self):
         self.write(etl.file(etl.resource_rundown(), self.resource_event()))
         self.assertIn("resources: all releases after a wait, and all that others waited for, "
                       "were written; of the others 1 in 1000",
@@ -418,7 +418,7 @@ class LinuxLocks(Case):
         self.assertEqual([(row["resource"], row["kind"]) for row in report["resources"]],
                          [("0x12345678", "semaphore")])
 
-    def test_a_hold_without_a_begin_is_counted_and_marked(self):
+    def test_hold_without_a_begin_is_counted_and_marked(self):
         report = self.json(etl.resource_rundown(100, 4), *[etl.linux_lock(
             "mutex", wait=0, delta=0, hold=hold) for hold in (0, 50, 70)])
         (row,) = report["resources"]
@@ -454,7 +454,7 @@ class LinuxLocks(Case):
                             .stdout)["resources"]
         self.assertEqual(row, {"kind": "resource"})
 
-    def test_what_is_not_known_is_a_number_and_counted(self):
+    def test_unknown_kinds_and_actions_are_counted(self):
         report = self.json(etl.linux_lock("mutex"),
                            *2 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))],
                            etl.perfinfo(0x052B, etl.resource(action=0x00020042)),

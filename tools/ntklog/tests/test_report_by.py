@@ -118,7 +118,7 @@ class By(Case):
         self.assertEqual((row["by"], row["step"]), ("56 waiter", "01.01"))
         self.assertNotIn("[", self.report("--table", "longest"))
 
-    def test_stacks_and_flames_begin_with_it(self):
+    def test_stacks_and_flames_begin_with_the_attribute(self):
         self.write_mixed_records()
         folded = run("report", "--folded", "--by", "process", self.path).stdout
         sums = collections.Counter()

@@ -61,7 +61,7 @@ class Output(Mixed):
             self.assertIn(" processors, at an unknown time\n" if time < 2 ** 62 else
                           ", from 30828-09-14 02:48:05 UTC on\n", text)
 
-    def test_what_is_lost_is_told(self):
+    def test_lost_events_and_buffers_are_reported(self):
         whole = etl.buffer([lock()])
         self.assertNotIn("LOST", self.report().stdout)
         self.write(etl.header_buffer(3) + whole + etl.buffer([lock()], flags=0x22, sequence=2))
@@ -72,7 +72,7 @@ class Output(Mixed):
         self.write(data)
         self.assertIn("LOST: 7 events, 0 buffers", self.report().stdout)
 
-    def test_sessions_that_have_not_ended(self):
+    def test_session_that_has_not_ended_is_reported(self):
         self.write(etl.header_buffer(9, end_time=0) + etl.buffer([lock()]))
         self.assertIn("the session had not ended", self.report().stdout)
         self.assertFalse(json.loads(self.report("--json").stdout)["ended"])
@@ -138,7 +138,7 @@ class Output(Mixed):
         self.assertEqual({row["table"] for row in rows}, {"locks"})
         self.assertEqual(float(rows[0]["wait_total_ns"]), 1000 * NS)
 
-    def test_sort_top_and_columns(self):
+    def test_sort_top_and_columns_select_rows_and_columns(self):
         rows = self.rows_of_csv("--sort", "hold_max", "--top", "1", "--columns", "lock,spins")
         self.assertEqual(rows, [{"table": "locks", "lock": "0x300", "spins": "2"}])
 
@@ -157,7 +157,7 @@ class Output(Mixed):
         self.assertLess({"wait_p50_ns", "wait_p99_ns", "hold_p50_ns", "hold_p99_ns"}, set(rows[0]))
         self.assertEqual(set(self.rows_of_csv()[0]) - {"table"}, set(rows[0]))
 
-    def test_columns_of_all_tables_keep_what_a_row_is_of(self):
+    def test_chosen_columns_keep_the_key_of_a_row(self):
         report = json.loads(self.report("--json", "--columns", "lock,wait_total").stdout)
         self.assertEqual(list(report["callers"][0]), ["caller", "lock", "wait_total_ns"])
         self.assertEqual(list(report["locks"][0]), ["lock", "wait_total_ns"])
@@ -168,7 +168,7 @@ class Output(Mixed):
                             .stdout)
         self.assertEqual(list(report["callers"][0]), ["wait_total_ns"])
 
-    def test_a_small_share_is_not_none(self):
+    def test_small_share_is_not_shown_as_zero(self):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 4000, 0), lock(5), lock()))
         self.assertIn(" <0.1% ", self.report("--table", "locks").stdout)
         self.assertNotIn("<0.1%", self.report("--table", "callers", "--filter", "lock == 1").stdout)

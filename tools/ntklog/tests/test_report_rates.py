@@ -82,7 +82,7 @@ class Errors(Case):
         rows = json.loads(self.report("--json", "--columns", "all").stdout)["locks"]
         return rows, self.report().stdout
 
-    def test_error_in_step_with_a_loop_is_unknown(self):
+    def test_error_of_sampling_in_step_with_a_loop_is_unknown(self):
         """The sampled locks repeat."""
         for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
             for processors in 1, 2:

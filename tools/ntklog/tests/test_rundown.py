@@ -102,7 +102,7 @@ class Threads(Case):
                                        lock_event())
         self.assertEqual(event["ThreadName"], "b.exe")
 
-    def test_the_rundown_may_come_behind(self):
+    def test_rundown_behind_the_events_names_them(self):
         events = self.dump_events(lock_event(time=1), etl.process(8, "a.exe", type_=4),
                                   etl.thread(55, 8, type_=4))
         self.assertIn("a.exe", [event.get("ThreadName") for event in events])

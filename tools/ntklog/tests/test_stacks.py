@@ -256,7 +256,7 @@ class Missing(Case):
                       " StackThread=3\n%s0xffffffff81000010 root+0x10\n" % (T - 9, " " * 15), text)
         self.assertEqual(self.read_stack_counts()["alone"], 1)
 
-    def test_stack_of_another_thread_is_no_event_s(self):
+    def test_stack_of_another_thread_stays_without_event(self):
         self.write(etl.header_buffer(3) + etl.buffer([lock()]) +
                    etl.buffer([etl.stack(T, CHAIN, thread=66)], processor=1, sequence=2,
                               flags=0x21))
@@ -275,7 +275,7 @@ class Missing(Case):
         self.assertEqual(self.read_stack_counts(),
                          {"found": 1, "missing": 0, "unknown": 0, "alone": 1})
 
-    def test_what_the_filter_leaves_out_takes_its_stack_along(self):
+    def test_stack_of_an_event_left_out_is_left_out(self):
         self.write_events_and_names(lock(), etl.stack(T, CHAIN), lock(T + 2, thread=66),
                                     etl.stack(T + 2, [ROOT], thread=66))
         events, _ = self.dump_events(options=("--filter", "ThreadId == 66"))

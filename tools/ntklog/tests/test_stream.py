@@ -152,7 +152,7 @@ class Streams(tool.Case):
         self.check_same_output(data, "report", "--json", env=NOWHERE)
         self.check_same_output(data, "info", env=NOWHERE)
 
-    def test_what_keeps_its_last_buffers_is_read_as_a_whole_first(self):
+    def test_stream_that_keeps_its_last_buffers_is_stored_first(self):
         for mode in 0x2, 0x400:
             data = bytearray(etl.header_buffer(51) + b"".join(ordered_buffers(60)[10:]))
             struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
@@ -229,7 +229,7 @@ class Streams(tool.Case):
         self.assertEqual((process.returncode, errors), (0, b""))
         self.assertEqual(printed.decode(), self.check_same_output(data, "dump")[1])
 
-    def test_what_memory_has_no_room_for_goes_to_a_file(self):
+    def test_buffers_beyond_the_memory_go_to_a_file(self):
         """One processor has no events until the end, and no sequence numbers tell that."""
         size = 1 << 20
         def buffer(sequence, processor, time_stamp):

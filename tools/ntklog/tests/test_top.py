@@ -39,7 +39,7 @@ class Top(TopCase):
             for column in ("acquisitions", "contended", "hold_total_ns", "hold_mean_ns", "depth"):
                 self.assertIsNone(row[column], column)
 
-    def test_those_chosen_when_they_were_acquired_have_no_hold_threshold(self):
+    def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
         self.set("linux_mode", "sampled")
         top = self.run_top_once(*3 * [self.lock(rule=1, hold=1000001, depth=0)])
         (row,) = top["locks"]
@@ -159,7 +159,7 @@ class Top(TopCase):
             self.assertNotIn("my_class", screen)
             self.quit_by_key(process, terminal)
 
-    def test_lines_about_keys_leave_the_first_line_on_the_screen(self):
+    def test_help_leaves_the_first_line_on_the_screen(self):
         spins = [self.lock(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(14)]
         sleeps = [etl.linux_lock("mutex", address=0xffff888000100100 + 64 * i) for i in range(14)]
         self.log_events(*spins)
@@ -184,7 +184,7 @@ class Top(TopCase):
             self.assertEqual(screen.count("\n"), 23)
             self.quit_by_key(process, terminal)
 
-    def test_keys(self):
+    def test_keys_change_the_screen(self):
         events = [self.lock(2, wait=5, address=0xffff888000000100),
                   self.lock(2, wait=9, address=0xffff888000000200)]
         self.log_events(*events)

@@ -92,7 +92,7 @@ class Terminal(TopCase):
         self.assertEqual(process.wait(timeout=60), 0)
         self.check_restored(shown + self.read_rest(terminal), slave, before)
 
-    def test_terminal_that_changed_while_top_was_stopped(self):
+    def test_terminal_changed_while_top_was_stopped_is_set_again(self):
         process, terminal, slave, before = self.start("-d", "600")
         os.write(terminal, b"h")
         self.read_until(terminal, "Spin locks")
@@ -128,7 +128,7 @@ class Terminal(TopCase):
             self.read_until(terminal, "Spin locks")
         self.quit_by_key(process, terminal)
 
-    def test_tiny_terminal(self):
+    def test_output_fits_a_tiny_terminal(self):
         self.put_waits(0x80, 0x81, 0x82, 0x83)
         for size in (5, 20), (1, 1), (2, 300), (300, 2):
             events = [self.lock(2, address=0xffff888000000100 + 64 * i) for i in range(14)]

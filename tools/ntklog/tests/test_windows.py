@@ -111,7 +111,7 @@ class Windows(unittest.TestCase):
                           ("1.000000000", "WppMessage"), ("1.000000000", "SpinLock")])
         self.assertEqual(fields_of(lines[5]), {"HeaderType": "0x0f", "Size": "13", "Id": "7"})
 
-    def test_a_type_of_wpp_messages_is_in_no_file(self):
+    def test_header_type_of_wpp_messages_is_damage(self):
         result, _ = dump(etl.file(struct.pack("<HBBI", 0x10, 0x0F, 0x90, 0).ljust(0x10)))
         self.assertEqual(result.returncode, 1)
         self.assertIn("marker 0x900f0010", result.stderr)
