@@ -75,9 +75,9 @@ def read_lock_times(name):
         for buffer in etl.decode(stream.read()):
             for event in buffer.events:
                 if event.hook_id == etl.SPINLOCK:
-                    yield etl.spin_lock(event).spin_lock_address, event.time_stamp
+                    yield etl.decode_spin_lock(event).spin_lock_address, event.time_stamp
                 elif event.hook_id == etl.RESOURCE:
-                    yield etl.resource(event).resource, event.time_stamp
+                    yield etl.decode_resource(event).resource, event.time_stamp
 
 
 # A class that does not claim to be exact.

@@ -57,8 +57,8 @@ def write_recording(directory, host, is_after):
     events = [etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
               spin_event(COMMON, 1 if is_after else 2),
               spin_event(UNEVEN, 100 if host == DIFFERENT else 1),
-              etl.linux_lock("mutex", address=MUTEX, hold=2000,
-                             wait=2000 * (900 if host == SLOW and is_after else 3))]
+              etl.linux_lock_event("mutex", address=MUTEX, hold=2000,
+                                   wait=2000 * (900 if host == SLOW and is_after else 3))]
     if is_after:
         events.append(spin_event(NEW, 4))
     data = etl.file(*events)

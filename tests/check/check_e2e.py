@@ -173,10 +173,10 @@ class Races(unittest.TestCase):
 class Records(unittest.TestCase):
     def setUp(self):
         self.buffers = etl.decode(read_bytes("both.etl"))
-        self.records = etl.spin_locks(self.buffers)
+        self.records = etl.decode_spin_locks(self.buffers)
 
     def test_trace_cmd_has_the_same_events(self):
-        ours = Counter((buffer.processor, etl.spin_lock(event))
+        ours = Counter((buffer.processor, etl.decode_spin_lock(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.SPINLOCK)
         theirs = Counter((cpu, record) for cpu, record, _ in parse_trace_cmd_report("both.report"))
@@ -210,7 +210,7 @@ class Records(unittest.TestCase):
             contentions = (new[1] - old[1]) % 2**32
             sampled = sum(1 for buffer in self.buffers[1:] if buffer.processor == cpu
                           for event in buffer.events if event.hook_id == etl.SPINLOCK
-                          and etl.spin_lock(event).spin_count)
+                          and etl.decode_spin_lock(event).spin_count)
             self.assertGreater(contentions, 4000)
             self.assertGreater(sampled, contentions / 20 / 3)
             self.assertLess(sampled, contentions / 20 * 3)
@@ -271,7 +271,7 @@ def read_trace_cmd_resources(name):
 class Resources(unittest.TestCase):
     def setUp(self):
         self.buffers = etl.decode(read_bytes("resources.etl"))
-        self.records = etl.resources(self.buffers)
+        self.records = etl.decode_resources(self.buffers)
         self.actions = Counter(record.action for record in self.records)
 
     def test_no_event_is_lost_and_the_file_is_right(self):
@@ -282,7 +282,7 @@ class Resources(unittest.TestCase):
         self.assertEqual(total[1], sum(count_events_by_processor(self.buffers[1:]).values()))
 
     def test_trace_cmd_has_the_same_events(self):
-        ours = Counter((buffer.processor, etl.resource(event))
+        ours = Counter((buffer.processor, etl.decode_resource(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.RESOURCE)
         theirs = Counter(read_trace_cmd_resources("resources.report"))
@@ -366,7 +366,7 @@ class Resources(unittest.TestCase):
     def test_events_that_are_not_sampled_are_not_written(self):
         buffers = etl.decode(read_bytes("unsampled.etl"))
         etl.check_file(buffers)
-        actions = {record.action for record in etl.resources(buffers)}
+        actions = {record.action for record in etl.decode_resources(buffers)}
         self.assertLessEqual(actions, {0x10008, 0x10018, 0x10120, 0x10140})
         self.assertIn(0x10008, actions)
         self.assertFalse(any(event.hook_id in (etl.SPINLOCK, etl.DC_START)
@@ -420,9 +420,11 @@ class ManySessions(unittest.TestCase):
             self.assertLess(len(ours - theirs), 50)
 
     def test_event_has_the_version_of_each_session(self):
-        new = {(cpu, e.time_stamp): etl.context_swap(e) for cpu, e in self.events_of_session(4)
+        new = {(cpu, e.time_stamp): etl.decode_context_swap(e)
+               for cpu, e in self.events_of_session(4)
                if e.hook_id == 0x0524 and e.version == 4}
-        old = {(cpu, e.time_stamp): etl.context_swap(e) for cpu, e in self.events_of_session(5)
+        old = {(cpu, e.time_stamp): etl.decode_context_swap(e)
+               for cpu, e in self.events_of_session(5)
                if e.hook_id == 0x0524 and e.version == 1}
         both = new.keys() & old.keys()
         self.assertGreater(len(both), 100)
@@ -451,7 +453,7 @@ class ManySessions(unittest.TestCase):
 class ContextSwaps(unittest.TestCase):
     def setUp(self):
         self.buffers = etl.decode(read_bytes("swaps.etl"))
-        self.swaps = [(buffer.processor, event.time_stamp, etl.context_swap(event))
+        self.swaps = [(buffer.processor, event.time_stamp, etl.decode_context_swap(event))
                       for buffer in self.buffers[1:] for event in buffer.events
                       if event.hook_id == etl.CONTEXTSWAP]
 
@@ -544,7 +546,7 @@ class RealTime(unittest.TestCase):
 
 class Addresses(unittest.TestCase):
     def read_spin_locks(self, name):
-        return etl.spin_locks(etl.decode(read_bytes(name + ".etl")))
+        return etl.decode_spin_locks(etl.decode(read_bytes(name + ".etl")))
 
     def test_hashed_addresses_have_32_bits_and_differ(self):
         records = self.read_spin_locks("hashed")
@@ -569,7 +571,7 @@ class Addresses(unittest.TestCase):
 class Locks(unittest.TestCase):
     def test_binary_list_equals_the_text_list(self):
         _, line = read_bytes("locks.txt").decode().splitlines()
-        found, = etl.locks(read_bytes("locks.bin"))
+        found, = etl.decode_lock_list(read_bytes("locks.bin"))
         self.assertEqual(list(found), [int(field, 0) for field in line.split()[:10]])
 
 

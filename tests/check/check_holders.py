@@ -44,7 +44,7 @@ class Recording:
     def __init__(self, mode):
         self.kernel = read_kernel_releases("holders-%s.releases" % mode)
         self.buffers = etl.decode(read_bytes("holders-%s.etl" % mode))
-        self.records = etl.spin_locks(self.buffers)
+        self.records = etl.decode_spin_locks(self.buffers)
         self.report = json.loads(read_bytes("holders-%s.json" % mode))
         self.locks, self.waits = {}, {}
         for line in read_bytes("holders-%s.truth" % mode).decode().splitlines():
@@ -69,7 +69,7 @@ class Holders(unittest.TestCase):
 
     def test_file_has_the_mode(self):
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
-            (event,) = etl.in_time(self.one.buffers, hook_id)
+            (event,) = etl.events_in_order_of_time(self.one.buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (MODE, 1))
         self.assertEqual(self.one.report["rates"]["linux"], {"mode": "holders"})
 
@@ -172,7 +172,7 @@ class Both(unittest.TestCase):
         return traced
 
     def test_spin_locks_agree(self):
-        records = etl.spin_locks(etl.decode(read_bytes("traced-spinning.etl")))
+        records = etl.decode_spin_locks(etl.decode(read_bytes("traced-spinning.etl")))
         holds = [(record, Release(record.thread_id, record.release_time, record.spin_lock_address))
                  for record in records if record.acquire_mode == 1]
         traced = self.compare_releases(
@@ -186,7 +186,7 @@ class Both(unittest.TestCase):
         self.assertLessEqual(len(invented), 0.05 * len(blockers), invented[:5])
 
     def test_locks_that_sleep_agree(self):
-        records = etl.resources(etl.decode(read_bytes("traced-sleeping.etl")))
+        records = etl.decode_resources(etl.decode(read_bytes("traced-sleeping.etl")))
         holds = [(record, Release(record.thread_id, record.acquire_time + record.hold_time,
                                   record.resource))
                  for record in records if not record.action & 0x200]

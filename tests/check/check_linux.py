@@ -43,7 +43,7 @@ class LinuxLocks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.buffers = etl.decode(read_bytes("linux.etl"))
-        cls.records = list(etl.spin_locks(cls.buffers))
+        cls.records = list(etl.decode_spin_locks(cls.buffers))
         cls.truths = list(read_truths())
 
     def record_of(self, truth):

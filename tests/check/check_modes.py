@@ -50,7 +50,7 @@ class Recording:
 
     def __init__(self, prefix):
         self.buffers = etl.decode(read_bytes(prefix + ".etl"))
-        self.records = etl.spin_locks(self.buffers)
+        self.records = etl.decode_spin_locks(self.buffers)
         self.report = json.loads(read_bytes(prefix + ".json"))
         self.redirected = int(read_bytes(prefix + ".redirected"))
         self.pairs, self.waits = {}, {}
@@ -79,7 +79,7 @@ class Modes(unittest.TestCase):
     def test_file_has_the_mode(self):
         for prefix, mode in MODES.items():
             for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
-                (event,) = etl.in_time(self.all[prefix].buffers, hook_id)
+                (event,) = etl.events_in_order_of_time(self.all[prefix].buffers, hook_id)
                 self.assertEqual(struct.unpack("<II", event.data),
                                  (mode, int("blockers" in prefix)), prefix)
 
@@ -214,7 +214,7 @@ class WaitsAlone(unittest.TestCase):
                           if address < record.spin_lock_address < address + 8], [])
 
     def test_queue_lock_of_an_rwlock_is_not_reported_without_rwlocks(self):
-        records = etl.spin_locks(etl.decode(read_bytes("waits-spin.etl")))
+        records = etl.decode_spin_locks(etl.decode(read_bytes("waits-spin.etl")))
         lines = read_bytes("waits-spin.truth").decode().split("\n")
         address = {line.split()[1]: int(line.split()[2], 0) for line in lines if line}
         spin, rwlock = address["queued_spin"], address["queued_read"]
@@ -303,13 +303,13 @@ class Blockers(unittest.TestCase):
     def test_session_of_nts_locks_has_the_blocker_rate(self):
         buffers = etl.decode(read_bytes("blockers-nt.etl"))
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
-            (event,) = etl.in_time(buffers, hook_id)
+            (event,) = etl.events_in_order_of_time(buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (0, 2))
 
     def test_session_of_nts_locks_has_mode_full(self):
         buffers = etl.decode(read_bytes("blockers-waits.etl"))
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
-            (event,) = etl.in_time(buffers, hook_id)
+            (event,) = etl.events_in_order_of_time(buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (0, 5))
 
 

@@ -76,13 +76,13 @@ class Recording:
         in which the task was ready without a CPU, and blocked.
         """
         found = defaultdict(list)
-        for caller, record in etl.callers(self.buffers):
+        for caller, record in etl.callers_with_records(self.buffers):
             if not record.action & 0x200:
                 found[record.resource, record.thread_id].append(
                     (caller.caller, record.acquire_time - max(record.wait_time, 0),
                      record.acquire_time, record.acquire_time + record.hold_time,
                      caller.hold_ready, caller.hold_blocked))
-        for record in etl.spin_locks(self.buffers):
+        for record in etl.decode_spin_locks(self.buffers):
             found[record.spin_lock_address, record.thread_id].append(
                 (record.caller_address, record.acquire_time - record.wait_time_in_cycles,
                  record.acquire_time, record.release_time, 0, 0))
@@ -296,7 +296,8 @@ class Holders(Charges):
         if not self.one.has_spinning:
             self.skipTest("spin locks cannot be redirected on this architecture")
         counts = {record.spin_lock_address: record.interrupt_count
-                  for record in etl.spin_locks(self.one.buffers) if not record.wait_time_in_cycles}
+                  for record in etl.decode_spin_locks(self.one.buffers)
+                  if not record.wait_time_in_cycles}
         self.assertGreaterEqual(counts[self.one.holds_of("interrupted_lock")[0].address], 1)
         self.assertEqual(counts[self.one.holds_of("undisturbed_lock")[0].address], 0)
 
@@ -313,9 +314,10 @@ class Switches(Charges):
         absences, begins = defaultdict(list), {}
         self.assertEqual(etl.logfile_header(self.one.buffers).events_lost, 0)
         # The first three times begin the observation of a group each, the next three end it.
-        observed = [event.time_stamp for event in etl.in_time(self.one.buffers, etl.OBSERVED)]
-        for event in etl.in_time(self.one.buffers, etl.CONTEXTSWAP):
-            swap = etl.context_swap(event)
+        observed = [event.time_stamp
+                    for event in etl.events_in_order_of_time(self.one.buffers, etl.OBSERVED)]
+        for event in etl.events_in_order_of_time(self.one.buffers, etl.CONTEXTSWAP):
+            swap = etl.decode_context_swap(event)
             begins[swap.old_thread_id] = event.time_stamp
             if swap.new_thread_id in begins:
                 absences[swap.new_thread_id].append((begins.pop(swap.new_thread_id),
@@ -348,7 +350,7 @@ class Stacks(Charges):
 
     def test_events_have_the_stacks_of_planted_blocks(self):
         stacks = {}
-        for event in etl.in_time(self.one.buffers, etl.BLOCK_STACK):
+        for event in etl.events_in_order_of_time(self.one.buffers, etl.BLOCK_STACK):
             lock, _since, blocked, *frames = struct.unpack("<15Q", event.data)
             stacks.setdefault(lock, []).append((blocked, frames))
         for planted in self.one.planted:

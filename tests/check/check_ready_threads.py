@@ -25,7 +25,7 @@ UNWAIT, EXECUTING_DPC = 1, 1
 def observed_span(buffers):
     """The time in which both groups are observed, as a pair."""
     times = {struct.unpack("<II", event.data): event.time_stamp
-             for event in etl.in_time(buffers, etl.OBSERVED)}
+             for event in etl.events_in_order_of_time(buffers, etl.OBSERVED)}
     return max(times[group, 1] for group in GROUPS), min(times[group, 0] for group in GROUPS)
 
 
@@ -41,10 +41,10 @@ class ReadyThreads(unittest.TestCase):
                               for buffer in buffers[1:] for event in buffer.events
                               if event.hook_id in (etl.CONTEXTSWAP, etl.READY_THREAD)),
                              key=lambda item: item[0])
-        self.ready = [(time, processor, etl.ready_thread(event))
+        self.ready = [(time, processor, etl.decode_ready_thread(event))
                       for time, processor, event in self.events
                       if event.hook_id == etl.READY_THREAD]
-        self.swaps = [(time, processor, etl.context_swap(event))
+        self.swaps = [(time, processor, etl.decode_context_swap(event))
                       for time, processor, event in self.events if event.hook_id == etl.CONTEXTSWAP]
 
     def find_waits(self):

@@ -54,7 +54,7 @@ class Blockers(unittest.TestCase):
         cls.truths = read_truths("sleeping-blockers.truth")
         locks = {truth.lock for truth in cls.truths}
         buffers = etl.decode(read_bytes("sleeping-blockers.etl"))
-        cls.releases = [record for record in etl.resources(buffers)
+        cls.releases = [record for record in etl.decode_resources(buffers)
                         if record.resource in locks and not record.action & 0x200]
 
     def test_holders_with_waiters_are_written_and_no_others(self):
@@ -101,7 +101,7 @@ class SleepingLocks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.buffers = etl.decode(read_bytes("sleeping.etl"))
-        cls.records = list(etl.resources(cls.buffers))
+        cls.records = list(etl.decode_resources(cls.buffers))
         cls.releases = [record for record in cls.records if not record.action & 0x200]
         cls.truths = read_truths("sleeping.truth")
 
@@ -154,7 +154,7 @@ class SleepingLocks(unittest.TestCase):
                 self.assertEqual(wait, 0, truth)
 
     def test_times_without_a_cpu_are_within_the_hold_and_the_wait(self):
-        callers = list(etl.callers(self.buffers))
+        callers = list(etl.callers_with_records(self.buffers))
         self.assertGreater(len(callers), 100)
         for caller, record in callers:
             if record.action & 0x200:
@@ -168,7 +168,8 @@ class SleepingLocks(unittest.TestCase):
         truth, = [truth for truth in self.truths if truth.name == "percpu_read"]
         record = self.record_of(truth)
         self.assertEqual(record.hold_time, 0)
-        caller, = [caller for caller, other in etl.callers(self.buffers) if other == record]
+        caller, = [caller for caller, other in etl.callers_with_records(self.buffers)
+                   if other == record]
         (function,), = truth_lines("reader")
         self.assertLess(caller.caller - int(function, 0), 0x400)
         self.assertGreater(caller.caller, int(function, 0))

@@ -58,7 +58,7 @@ class Recording:
     def __init__(self, prefix, number=None):
         name = prefix if number is None else "%s.%d" % (prefix, number)
         self.buffers = etl.decode(read_bytes(name + ".etl"))
-        self.pairs, self.without = etl.with_stacks(self.buffers)
+        self.pairs, self.without = etl.events_with_stacks(self.buffers)
         self.locks = {}
         if os.path.exists(os.path.join(DIRECTORY, prefix + ".truth")):
             self.symbols = Symbols(prefix + ".kallsyms")
@@ -71,11 +71,13 @@ class Recording:
 
     def stack_of(self, lock):
         address, _ = self.locks[lock]
-        found = [(etl.spin_lock(event), stack) for event, stack in self.events_of(etl.SPINLOCK)
-                 if etl.spin_lock(event).spin_lock_address == address]
-        found += [(etl.resource(event), stack) for event, stack in self.events_of(etl.RESOURCE)
-                  if etl.resource(event).resource == address and
-                  etl.resource(event).action & 0x2]
+        found = [(etl.decode_spin_lock(event), stack)
+                 for event, stack in self.events_of(etl.SPINLOCK)
+                 if etl.decode_spin_lock(event).spin_lock_address == address]
+        found += [(etl.decode_resource(event), stack)
+                  for event, stack in self.events_of(etl.RESOURCE)
+                  if etl.decode_resource(event).resource == address and
+                  etl.decode_resource(event).action & 0x2]
         etl.expect(len(found) == 1, "%s: %d records", lock, len(found))
         return found[0]
 
@@ -101,7 +103,7 @@ class Stacks(unittest.TestCase):
         with_caller = 0
         for event, stack in self.all.events_of(etl.SPINLOCK):
             if stack:
-                self.assertEqual(stack.addresses[0], etl.spin_lock(event).caller_address)
+                self.assertEqual(stack.addresses[0], etl.decode_spin_lock(event).caller_address)
                 with_caller += 1
         self.assertGreater(with_caller, len(SPINNING))
 
@@ -140,7 +142,7 @@ class Stacks(unittest.TestCase):
             self.assertEqual(record.thread_id == stack.thread, lock != "other", lock)
         for event, stack in self.all.events_of(etl.CONTEXTSWAP):
             if stack:
-                self.assertEqual(stack.thread, etl.context_swap(event).old_thread_id)
+                self.assertEqual(stack.thread, etl.decode_context_swap(event).old_thread_id)
 
     def test_each_selected_event_has_a_stack(self):
         self.assertEqual(read_lost_count("all.0.stats"), 0)
@@ -160,21 +162,22 @@ class Stacks(unittest.TestCase):
 
     def test_rundown_has_the_events_with_stacks(self):
         for hook_id in etl.STACKS_DC_START, etl.STACKS_DC_END:
-            (event,) = etl.in_time(self.all.buffers, hook_id)
-            self.assertEqual(etl.stacks_of(event),
+            (event,) = etl.events_in_order_of_time(self.all.buffers, hook_id)
+            self.assertEqual(etl.groups_with_stacks(event),
                              [etl.CONTEXTSWAP, etl.SPINLOCK, etl.RESOURCE])
         without_stacks = Recording("all", 2)
-        self.assertEqual(etl.in_time(without_stacks.buffers, etl.STACKS_DC_START), [])
-        self.assertEqual(etl.in_time(without_stacks.buffers, etl.STACKWALK), [])
+        self.assertEqual(etl.events_in_order_of_time(without_stacks.buffers, etl.STACKS_DC_START),
+                         [])
+        self.assertEqual(etl.events_in_order_of_time(without_stacks.buffers, etl.STACKWALK), [])
 
     def test_each_session_has_the_stacks_of_its_setting(self):
         other = Recording("all", 1)
-        starts = [(event.time_stamp, etl.stacks_of(event))
-                  for event in etl.in_time(other.buffers, etl.STACKS_DC_START)]
+        starts = [(event.time_stamp, etl.groups_with_stacks(event))
+                  for event in etl.events_in_order_of_time(other.buffers, etl.STACKS_DC_START)]
         self.assertEqual([hook_ids for _, hook_ids in starts],
                          [[etl.CONTEXTSWAP], [], [etl.SPINLOCK]])
-        (event,) = etl.in_time(other.buffers, etl.STACKS_DC_END)
-        self.assertEqual(etl.stacks_of(event), [etl.SPINLOCK])
+        (event,) = etl.events_in_order_of_time(other.buffers, etl.STACKS_DC_END)
+        self.assertEqual(etl.groups_with_stacks(event), [etl.SPINLOCK])
         off, on = starts[1][0], starts[2][0]
         swaps = other.events_of(etl.CONTEXTSWAP)
         self.assertTrue(any(stack for event, stack in swaps if event.time_stamp < off))
@@ -207,12 +210,12 @@ class Stacks(unittest.TestCase):
         self.assertLessEqual(len(flight.without),
                              len({buffer.processor for buffer in flight.buffers[1:]}))
         # The file ends with a rundown. That of the start may have been overwritten.
-        self.assertTrue(etl.in_time(flight.buffers, etl.STACKS_DC_END))
+        self.assertTrue(etl.events_in_order_of_time(flight.buffers, etl.STACKS_DC_END))
 
     def test_stack_begins_with_the_caller_in_each_mode(self):
         for mode in "sampled", "waits":
             recording = Recording(mode)
-            stacks = [(etl.spin_lock(event), stack)
+            stacks = [(etl.decode_spin_lock(event), stack)
                       for event, stack in recording.events_of(etl.SPINLOCK)]
             self.assertTrue(stacks, mode)
             for record, stack in stacks:

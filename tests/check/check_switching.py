@@ -58,24 +58,26 @@ class Switching(unittest.TestCase):
         self.assertEqual(len(self.sessions), 100 * 3 // 4 + 1)
 
     def test_no_lock_was_acquired_before_the_session(self):
-        self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_time < start)
+        self.assert_no_record(etl.decode_spin_locks,
+                              lambda start, record: record.acquire_time < start)
 
     def test_no_lock_was_acquired_after_its_release(self):
-        self.assert_no_record(etl.spin_locks,
+        self.assert_no_record(etl.decode_spin_locks,
                               lambda start, record: record.acquire_time > record.release_time)
 
     def test_no_wait_began_before_the_session(self):
-        self.assert_no_record(etl.spin_locks, lambda start, record:
+        self.assert_no_record(etl.decode_spin_locks, lambda start, record:
                               record.acquire_time - record.wait_time_in_cycles < start)
 
     def test_no_lock_is_deeper_than_the_nesting(self):
-        self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
+        self.assert_no_record(etl.decode_spin_locks,
+                              lambda start, record: record.acquire_depth > DEEPEST)
 
     def test_exclusive_holds_of_a_lock_do_not_overlap(self):
         """A hold with a wrong, too early beginning would overlap with the hold before it."""
         for name, _, buffers in self.sessions:
             last_records = {}
-            for record in sorted(etl.spin_locks(buffers), key=lambda r: r.release_time):
+            for record in sorted(etl.decode_spin_locks(buffers), key=lambda r: r.release_time):
                 if record.acquire_mode == SHARED:
                     continue
                 before = last_records.get(record.spin_lock_address)
@@ -90,7 +92,7 @@ class Switching(unittest.TestCase):
         self.assertEqual(counter_growths()["Unmatched"], 0)
 
     def test_no_resource_was_acquired_or_waited_for_before_the_session(self):
-        self.assert_no_record(etl.resources, lambda start, record:
+        self.assert_no_record(etl.decode_resources, lambda start, record:
                               2 < record.acquire_time < start + max(record.wait_time, 2) - 2)
 
     def test_no_resource_is_untracked(self):

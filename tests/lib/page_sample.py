@@ -56,15 +56,15 @@ def simulate_lock(number, random_, ticks):
         path = [address_of(at) + 0x10 for at in PATHS[random_.choice(paths)]][::-1]
         at = BEGIN + release
         if kind:
-            yield at, etl.linux_lock(kind, time_stamp=at, address=lock, hold=hold, wait=wait,
-                                     acquire=BEGIN + acquired, thread=100 + task,
-                                     delta=1)
+            yield at, etl.linux_lock_event(kind, time_stamp=at, address=lock, hold=hold, wait=wait,
+                                           acquire=BEGIN + acquired, thread=100 + task,
+                                           delta=1)
         else:
             yield at, etl.perfinfo(0x0529, etl.spin_lock(
                 address=lock, caller=path[0], acquire=BEGIN + acquired, release=at,
                 wait=wait, spins=1 if wait else 0, thread=100 + task, interrupts=0,
                 depth=1 + random_.randrange(3), flags=1), time_stamp=at)
-        yield at + 1, etl.stack(at, path, thread=100 + task)
+        yield at + 1, etl.stack_event(at, path, thread=100 + task)
 
 
 def lines_of_names():

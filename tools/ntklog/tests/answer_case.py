@@ -41,20 +41,21 @@ def spin(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
 
 
 def sleep(acquire, release, wait=0, thread=55, kind="mutex", action=0x22, **changes):
-    return etl.linux_lock(kind, action, time_stamp=BASE + release, **{
+    return etl.linux_lock_event(kind, action, time_stamp=BASE + release, **{
         "address": LOCK, "acquire": BASE + acquire, "hold": release - acquire, "wait": wait,
         "thread": thread, "delta": 1, **changes})
 
 
 def switch(at, old, new, state=5, wait_time=0):
-    return etl.perfinfo(0x0524, etl.context_swap(new=new, old=old, state=state,
-                                                 wait_time=wait_time),
+    return etl.perfinfo(0x0524, etl.context_swap_data(new=new, old=old, state=state,
+                                                      wait_time=wait_time),
                         version=4, time_stamp=BASE + at)
 
 
 def held_event(at, state="held", since=1000, **changes):
-    return etl.open_hold(BASE + at, state, **{"address": LOCK, "since": BASE + since, "thread": 55,
-                                              "caller": HOLDER, **changes})
+    return etl.open_hold_event(BASE + at, state,
+                               **{"address": LOCK, "since": BASE + since, "thread": 55,
+                                  "caller": HOLDER, **changes})
 
 
 def waiting_event(at, since=3000, thread=56, **changes):
@@ -62,7 +63,7 @@ def waiting_event(at, since=3000, thread=56, **changes):
 
 
 def stack_of(event_at, *addresses, thread=55):
-    return etl.stack(BASE + event_at, addresses, thread=thread)
+    return etl.stack_event(BASE + event_at, addresses, thread=thread)
 
 
 RATES = (etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0, blockers=1),

@@ -93,8 +93,9 @@ class Charge(Case):
     def test_caller_names_a_sleeping_holder_without_a_stack(self):
         """The caller belongs to the record with its lock, time stamp and CPU."""
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
-            etl.caller(LOCK + 64, OTHER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller_event(LOCK + 64, OTHER, time_stamp=BASE + 5100),
+            sleep(5000, 5100, 3000, thread=56))
         held = {("my_lock", "waiter", "holder in holds_long"): 3000}
         self.assertEqual(self.blocker_charges(), held)
         self.assertEqual(self.blocker_charges("--filter", "Kind == mutex"), held)
@@ -106,13 +107,14 @@ class Charge(Case):
 
     def test_caller_of_a_lost_record_is_not_given_to_a_later_record(self):
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 900), sleep(1000, 5000),
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 900), sleep(1000, 5000),
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5100),
+            sleep(5000, 5100, 3000, thread=56))
         self.assertEqual(self.blocker_charges(),
                          {("my_lock", "waiter in holds_long", "holder"): 3000})
 
     def test_caller_of_another_cpu_is_not_given_to_a_record(self):
-        caller = etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000)
+        caller = etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000)
         waiter = sleep(5000, 5100, 3000, thread=56)
         self.write(etl.header_buffer(3) + etl.buffer([caller], processor=1) +
                    etl.buffer([*RATES, sleep(1000, 5000), waiter], sequence=2, flags=0x21))
@@ -120,8 +122,9 @@ class Charge(Case):
 
     def test_tasks_with_the_same_caller_are_charged_separately(self):
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5100),
+            sleep(5000, 5100, 3000, thread=56))
         self.assertEqual(self.blocker_charges(), {
             ("my_lock", "waiter in holds_long", "holder in holds_long"): 3000})
 
@@ -421,7 +424,7 @@ class Text(Case):
                        sleep(at, at + 5000, address=lock),
                        sleep(at + 5500, at + 5600, 5000, thread=56, address=lock)]
             end = at + 6000
-        self.write_events(*events, etl.open_hold(BASE + end),
+        self.write_events(*events, etl.open_hold_event(BASE + end),
                           *(held_event(end, address=LOCK + 0x1000 * number)
                             for number in range(1, 4)),
                           *(waiting_event(end, end - 3000 * number, 60 + number,
@@ -432,7 +435,7 @@ class Text(Case):
         self.assertEqual([line[:2] for line in lines if re.match("[1-5][.]", line)][:3],
                          ["1.", "2.", "3."], lines)
         # With one open hold the lines of the chain are used for reasons.
-        self.write_events(*events, etl.open_hold(BASE + end),
+        self.write_events(*events, etl.open_hold_event(BASE + end),
                           held_event(end, address=LOCK + 0x1000),
                           waiting_event(end, end - 1000, 61, address=LOCK + 0x1000))
         answer = self.report().split("\n\n")[0]

@@ -294,8 +294,8 @@ class Page(Case):
     def test_locks_of_the_answer_have_the_first_sections(self):
         """Waits that did not end count, even of a lock that has no record."""
         def at_the_end(state="begin", thread=0, lock=0, since=0):
-            return etl.open_hold(BASE + 9000, state, thread=thread, address=lock,
-                                 since=BASE + since)
+            return etl.open_hold_event(BASE + 9000, state, thread=thread, address=lock,
+                                       since=BASE + since)
 
         self.write_events(
             *(spin(30 * i, 30 * i + 5, 9 + i, WAITER, address=0x1000 * (i + 1)) for i in range(20)),

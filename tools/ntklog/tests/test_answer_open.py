@@ -13,7 +13,7 @@ from tool import run, undescribed_fields, join_wrapped_lines
 class OpenHolds(Case):
 
     def open_holds_begin(self, at):
-        return etl.open_hold(BASE + at)
+        return etl.open_hold_event(BASE + at)
 
     def held_lines(self, *options):
         return [line for line in self.report(*options).splitlines()

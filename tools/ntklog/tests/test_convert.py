@@ -42,7 +42,7 @@ class Ctf(Case):
     def test_ctf_kinds_are_those_of_the_record(self):
         actions = {"%s_release_shared" % kind: etl.LINUX_KINDS[kind] | 0x42
                    for kind in etl.LINUX_KINDS}
-        self.convert("--ctf", etl.file(*(etl.perfinfo(0x052B, etl.resource(action=action))
+        self.convert("--ctf", etl.file(*(etl.perfinfo(0x052B, etl.resource_data(action=action))
                                          for action in (*actions.values(), 0x80990022))))
         *lines, unknown = self.read_ctf()
         self.assertEqual([re.search(r'Action = \( "(\w+)"', line)[1] for line in lines],
@@ -61,10 +61,10 @@ class Ctf(Case):
     def test_ctf_names_each_type_of_event(self):
         data = etl.header_buffer(2) + etl.buffer([
             etl.spinlock_rundown(), etl.resource_rundown(),
-            *self.events(2000001, hook_id=0x052B, make=etl.resource),
-            *self.events(2000002, hook_id=0x0524, make=etl.context_swap, version=4),
+            *self.events(2000001, hook_id=0x052B, make=etl.resource_data),
+            *self.events(2000002, hook_id=0x0524, make=etl.context_swap_data, version=4),
             *self.events(2000003, hook_id=0x0524, version=1,
-                         make=lambda: etl.context_swap(1))])
+                         make=lambda: etl.context_swap_data(1))])
         self.convert("--ctf", data)
         self.assertEqual([re.search(r"\) (\w+):", line)[1] for line in self.read_ctf()],
                          ["SpinLockDCStart", "ResourceDCStart", "Resource", "ContextSwap",
@@ -180,14 +180,14 @@ class Perfetto(Case):
 
     def test_many_waiters_of_a_class_have_few_tracks(self):
         tasks = 20
-        trace = self.convert_to_perfetto(*(etl.linux_lock(
+        trace = self.convert_to_perfetto(*(etl.linux_lock_event(
             "mutex", hold=2000, wait=2000 * (tasks - 1), thread=100 + number % tasks,
             time_stamp=etl.START_CLOCK + etl.PERF_FREQ + number * 2000) for number in range(40)))
         self.assertLessEqual(len({made["number"] for made in trace.slices
                                   if made["group"] == "waits, by class of locks"}), 8)
 
     def test_fixed_names_are_written_once(self):
-        trace = self.convert_to_perfetto(*(etl.perfinfo(0x0524, etl.context_swap(new=0, old=0))
+        trace = self.convert_to_perfetto(*(etl.perfinfo(0x0524, etl.context_swap_data(new=0, old=0))
                                            for _ in range(20)))
         self.assertEqual(trace.resets, 1)
 
@@ -239,7 +239,7 @@ class Perfetto(Case):
         self.assertEqual((hold["cat"], hold["dur"]), ("hold", 0))
 
     def test_resource_makes_wait_and_hold_slices(self):
-        wait, hold = self.slices_of_locks(*self.events(10, hook_id=0x052B, make=etl.resource))
+        wait, hold = self.slices_of_locks(*self.events(10, hook_id=0x052B, make=etl.resource_data))
         self.assertEqual((wait["track"], hold["track"], hold["args"]["class"]),
                          ("thread 55", "thread 55", "exclusive"))
 
@@ -248,7 +248,7 @@ class Perfetto(Case):
         us = 1e6 / etl.PERF_FREQ
 
         def record(acquire, wait, bits=64):
-            data = bytearray(etl.resource(bits, hold=0, wait=wait))
+            data = bytearray(etl.resource_data(bits, hold=0, wait=wait))
             data[:8] = acquire.to_bytes(8, "little")
             return etl.perfinfo(0x052B, bytes(data), time_stamp=etl.START_CLOCK + 9000)
         for acquire, end in ((etl.START_CLOCK + 5000, 5000 * us),
@@ -268,9 +268,9 @@ class Perfetto(Case):
 
     def test_sleeping_locks_have_their_caller_with_and_without_a_filter(self):
         address, at = 0xFFFF888012345678, etl.START_CLOCK + etl.PERF_FREQ
-        data = etl.file(etl.caller(address, 0xFFFFFFFF81234567, time_stamp=at),
-                        etl.linux_lock("mutex", address=address),
-                        etl.linux_lock("mutex", time_stamp=at + 9))
+        data = etl.file(etl.caller_event(address, 0xFFFFFFFF81234567, time_stamp=at),
+                        etl.linux_lock_event("mutex", address=address),
+                        etl.linux_lock_event("mutex", time_stamp=at + 9))
         for options in (), ("--filter", "hold > 0ns"):
             self.convert("--perfetto", data, 0, *options)
             with open(self.out, "rb") as stream:
@@ -281,22 +281,22 @@ class Perfetto(Case):
 
     def test_sleeping_locks_make_slices_with_their_kind(self):
         for kind in etl.LINUX_KINDS:
-            wait, hold = self.slices_of_locks(etl.linux_lock(kind, 0x42))
+            wait, hold = self.slices_of_locks(etl.linux_lock_event(kind, 0x42))
             self.assertEqual((wait["cat"], wait["track"], wait["args"]),
                              ("wait", "thread 55", {"kind": kind, "class": "shared"}))
             self.assertEqual((hold["cat"], hold["args"]),
                              ("hold", {"kind": kind, "class": "shared", "contention": 66}))
         # Records without a release, and records of unknown classes, make no slice.
         self.assertEqual(self.slices_of_locks(
-            etl.linux_lock("mutex", 0x224), etl.linux_lock("mutex", 0x08),
-            etl.perfinfo(0x052B, etl.resource(action=0x80990022))), [])
+            etl.linux_lock_event("mutex", 0x224), etl.linux_lock_event("mutex", 0x08),
+            etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))), [])
 
     def test_context_switches_make_slices_of_threads(self):
         (run_,) = self.slices_of_locks(
             *self.events(10, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap(new=7, old=0)),
+                         make=lambda: etl.context_swap_data(new=7, old=0)),
             *self.events(30, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap(new=0, old=7)))
+                         make=lambda: etl.context_swap_data(new=0, old=7)))
         self.assertEqual(run_["name"], "thread 7")
         self.assertAlmostEqual(run_["dur"], 10)
 
@@ -370,9 +370,11 @@ class Perfetto(Case):
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 55 work\"er\n")
         trace = self.convert_to_perfetto(
-            *self.events(9000), *self.events(9020, hook_id=0x052B, make=etl.resource),
-            *self.events(9030, hook_id=0x0524, version=4, make=lambda: etl.context_swap(new=7)),
-            *self.events(9040, hook_id=0x0524, version=4, make=lambda: etl.context_swap(old=7)))
+            *self.events(9000), *self.events(9020, hook_id=0x052B, make=etl.resource_data),
+            *self.events(9030, hook_id=0x0524, version=4,
+                         make=lambda: etl.context_swap_data(new=7)),
+            *self.events(9040, hook_id=0x0524, version=4,
+                         make=lambda: etl.context_swap_data(old=7)))
         self.assertEqual([track for track in trace.tracks.values() if track[1]], [
             ("cpu 0", "spin locks, by CPU"),
             ("0xffff888012345678", "waits, by class of locks"),
@@ -414,9 +416,9 @@ class Perfetto(Case):
 
     @staticmethod
     def mutex_event(wait, hold, end, late=0):
-        return etl.linux_lock("mutex", address=0x100, acquire=etl.START_CLOCK + hold,
-                              hold=end - hold, wait=hold - wait,
-                              time_stamp=etl.START_CLOCK + end + late)
+        return etl.linux_lock_event("mutex", address=0x100, acquire=etl.START_CLOCK + hold,
+                                    hold=end - hold, wait=hold - wait,
+                                    time_stamp=etl.START_CLOCK + end + late)
 
     def test_flows_do_not_depend_on_the_order_of_the_records(self):
         """The record of the second hold is written when others have got the lock since."""
@@ -466,9 +468,9 @@ class Perfetto(Case):
                          b"ffff888012345678 T \xe6\x97\xa5\xed\xa0\x80\xff\n")
         slices = self.slices_of_locks(
             *self.events(10), *self.events(20, hook_id=0x0524, version=4,
-                                           make=lambda: etl.context_swap(new=7, old=0)),
+                                           make=lambda: etl.context_swap_data(new=7, old=0)),
             *self.events(30, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap(new=0, old=7)))
+                         make=lambda: etl.context_swap_data(new=0, old=7)))
         slices = {made["cat"]: made for made in slices}
         self.assertEqual((slices["hold"]["name"], slices["run"]["name"]),
                          ("\u65e5????", "caf? 7"))
@@ -500,9 +502,9 @@ class Stacks(Case):
                          "ffffffff81004000 T behind\n")
         return etl.file(etl.stacks_rundown(7, time_stamp=self.TIME - 1),
                         etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME),
-                        etl.stack(self.TIME, self.CHAIN),
-                        etl.perfinfo(0x052B, etl.resource(), time_stamp=self.TIME + 2),
-                        etl.stack(self.TIME + 2, [0x10, *self.CHAIN]),
+                        etl.stack_event(self.TIME, self.CHAIN),
+                        etl.perfinfo(0x052B, etl.resource_data(), time_stamp=self.TIME + 2),
+                        etl.stack_event(self.TIME + 2, [0x10, *self.CHAIN]),
                         etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 4), *events)
 
     def test_ctf_has_stacks(self):
@@ -522,7 +524,7 @@ class Stacks(Case):
         buffers = [[etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 10 * i)]
                    for i in range(9)]
         buffers[4].insert(0, etl.stacks_rundown(2, time_stamp=self.TIME + 39))
-        buffers[4].append(etl.stack(self.TIME + 40, self.CHAIN))
+        buffers[4].append(etl.stack_event(self.TIME + 40, self.CHAIN))
         buffers[5].insert(0, etl.stacks_rundown(0, time_stamp=self.TIME + 49))
         self.convert("--ctf", etl.header_buffer(1 + len(buffers)) + b"".join(
             etl.buffer(events, sequence=1 + i) for i, events in enumerate(buffers)))

@@ -134,7 +134,7 @@ class Damaged(unittest.TestCase):
         self.check_damage(etl.buffer([], kind=4), 0x48, "no TRACE_LOGFILE_HEADER", 0)
 
     def test_short_logfile_header_is_refused(self):
-        data = etl.buffer([etl.system(0, bytes(0x117))], kind=4)
+        data = etl.buffer([etl.system_event(0, bytes(0x117))], kind=4)
         self.check_damage(data, 0x48, "TRACE_LOGFILE_HEADER of 0x117", 0)
 
     def test_impossible_clock_frequency_is_refused(self):

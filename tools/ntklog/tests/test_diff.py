@@ -57,9 +57,11 @@ class Diff(tool.Case):
     def test_waits_that_did_not_end_are_named(self):
         end = etl.START_CLOCK + 2 * etl.PERF_FREQ
         self.write_both([spin(0x10, 100)],
-                        [spin(0x10, 100), etl.open_hold(end),
-                         etl.open_hold(end, "held", address=0x20, since=end - 8000, thread=55, wait=500),
-                         etl.open_hold(end, "waits", address=0x20, since=end - 6000, thread=56)])
+                        [spin(0x10, 100), etl.open_hold_event(end),
+                         etl.open_hold_event(end, "held", address=0x20, since=end - 8000, thread=55,
+                                             wait=500),
+                         etl.open_hold_event(end, "waits", address=0x20, since=end - 6000,
+                                             thread=56)])
         self.assertIn("\nNot compared: waits that had not ended, or whose holds had not:\n"
                       "0 (0ns) before, 2 (3.25ms) after; ntklog report tells of them\n", self.diff())
         report = self.json()
@@ -116,7 +118,7 @@ class Diff(tool.Case):
         self.assertEqual([row["verdict"] for row in rows], ["unknown"] * 2)
 
     def test_waits_of_different_modes_are_not_compared(self):
-        mutex = etl.linux_lock("mutex", address=0x40, wait=100, hold=7)
+        mutex = etl.linux_lock_event("mutex", address=0x40, wait=100, hold=7)
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2), mutex,
                             *[spin(0x10, 100, hold=0, rule=2)] * 6))
         with open(self.after, "wb") as stream:
@@ -139,14 +141,14 @@ class Diff(tool.Case):
 
     def test_locks_that_sleep_are_compared_by_caller(self):
         def mutex(time, caller, wait):
-            return [etl.caller(0x40, caller, time_stamp=time),
-                    etl.linux_lock("mutex", time_stamp=time, address=0x40, wait=wait, hold=7)]
+            return [etl.caller_event(0x40, caller, time_stamp=time),
+                    etl.linux_lock_event("mutex", time_stamp=time, address=0x40, wait=wait, hold=7)]
 
         # The rates change, so that the first file is read twice.
         changed = etl.spinlock_rundown(1, 2, 1, 0, time_stamp=8_000_000)
         self.write_both(mutex(4_000_000, 0x1000, 100) + mutex(5_000_000, 0x2000, 30) + [changed],
                         mutex(4_000_000, 0x1000, 500) + mutex(5_000_000, 0x3000, 20) +
-                        [etl.linux_lock("mutex", time_stamp=6_000_000, address=0x40, wait=9)])
+                        [etl.linux_lock_event("mutex", time_stamp=6_000_000, address=0x40, wait=9)])
         self.assertEqual({(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
                                                          round(row["after_ns"] / NS))
                           for row in self.json()["changes"]},
@@ -159,8 +161,9 @@ class Diff(tool.Case):
         def mutexes(address, with_callers):
             for number, time_ in enumerate(times):
                 if with_callers:
-                    yield etl.caller(address, 0x1000 * (1 + number % 2), time_stamp=time_)
-                yield etl.linux_lock("mutex", time_stamp=time_, address=address, wait=100, hold=7)
+                    yield etl.caller_event(address, 0x1000 * (1 + number % 2), time_stamp=time_)
+                yield etl.linux_lock_event("mutex", time_stamp=time_, address=address, wait=100,
+                                           hold=7)
 
         def rows(*sides):
             self.write_both(*(list(side) for side in sides))
@@ -179,8 +182,8 @@ class Diff(tool.Case):
         self.assertNotIn("Compared without callers", self.diff())
 
     def test_locks_that_sleep_are_compared(self):
-        self.write_both([etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)],
-                        [etl.linux_lock("mutex", 0x42, address=0x40, wait=300, hold=9)])
+        self.write_both([etl.linux_lock_event("mutex", 0x22, address=0x40, wait=100, hold=7)],
+                        [etl.linux_lock_event("mutex", 0x42, address=0x40, wait=300, hold=9)])
         (row,) = self.json()["changes"]
         self.assertEqual((row["lock"], round(row["change_ns"] / NS)), ("0x40", 200))
         (row,) = self.json("--of", "hold_total")["changes"]
@@ -398,7 +401,7 @@ class Diff(tool.Case):
         self.assertIn("ended by signal 9", errors)
 
     def test_holds_that_mode_waits_does_not_record_are_not_compared(self):
-        mutex = etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)
+        mutex = etl.linux_lock_event("mutex", 0x22, address=0x40, wait=100, hold=7)
         self.write_both([spin(0x10, 100), mutex], [spin(0x10, 300, hold=0, rule=2), mutex])
         self.assertIn("\nhold_total: not known: the mode of %s records no holds of spin locks\n" % self.after,
                       self.diff())

@@ -82,13 +82,13 @@ class Known(unittest.TestCase):
         for action, wait, text in ((0x10022, 2000, "1.000ms"), (0x10224, 2000, "2000"),
                                    (0x80010244, 2000, "2000"), (0x10042, 1, "1"),
                                    (0x10042, 0, "0ns")):
-            data = etl.file(etl.perfinfo(0x052B, etl.resource(action=action, wait=wait)))
+            data = etl.file(etl.perfinfo(0x052B, etl.resource_data(action=action, wait=wait)))
             self.assertEqual(fields_of(dump(data)[1][3])["WaitTime"], text)
 
     def test_filter_takes_the_wait_so_far_of_an_excessive_wait(self):
         """Its record has that time as HoldTime, and the clock of its begin as WaitTime."""
         ms = etl.PERF_FREQ // 1000
-        data = etl.file(etl.linux_lock("mutex", 0x224, hold=500 * ms, wait=etl.PERF_FREQ))
+        data = etl.file(etl.linux_lock_event("mutex", 0x224, hold=500 * ms, wait=etl.PERF_FREQ))
         for expression, printed in (("wait > 400ms", 1), ("wait > 600ms", 0), ("hold > 1ms", 0)):
             self.assertEqual(len(dump(data, "--filter", expression)[1]), printed, expression)
 
@@ -103,8 +103,8 @@ class Known(unittest.TestCase):
         self.assertEqual({fields_of(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
 
     def test_changes_of_observed_groups_are_printed(self):
-        _, lines = dump(etl.file(etl.observed(0xA0000008), etl.observed(0x20010000, 0),
-                                 etl.observed(0xE0000001)))
+        _, lines = dump(etl.file(etl.observed_event(0xA0000008), etl.observed_event(0x20010000, 0),
+                                 etl.observed_event(0xE0000001)))
         self.assertEqual([(line[2], line[3]) for line in lines[3:]], [
             ("NtklogObserved", "Group=linux_rwsem Observed=1"),
             ("NtklogObserved", "Group=spinlock Observed=0"),
@@ -123,7 +123,7 @@ class Known(unittest.TestCase):
                           ["NtklogDCEnd", "LinuxMode=waits Blockers=0"]])
 
     def check_resource(self, bits, address):
-        event = etl.perfinfo(0x052B, etl.resource(bits), bits=bits)
+        event = etl.perfinfo(0x052B, etl.resource_data(bits), bits=bits)
         result, lines = dump(etl.file(event, bits=bits))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(lines[3][2], "Resource")
@@ -148,7 +148,7 @@ class Known(unittest.TestCase):
                  0x10120: "owner_pointer_exclusive", 0x10140: "owner_pointer_shared",
                  0x10224: "wait_excessive_for_exclusive",
                  0x10244: "wait_excessive_for_shared", 0x20001: "131073"}
-        _, lines = dump(etl.file(*(etl.perfinfo(0x052B, etl.resource(action=action))
+        _, lines = dump(etl.file(*(etl.perfinfo(0x052B, etl.resource_data(action=action))
                                    for action in names)))
         self.assertEqual([fields_of(line)["Action"] for line in lines[3:]],
                          list(names.values()))
@@ -163,7 +163,7 @@ class Known(unittest.TestCase):
             0x80010008, 0x80020021, 0x80060120, 0x80070022, 0x80990022, 0x00020022, 0x22, 0x80000022,
             0xFFFF0022)})
         for bits in 32, 64:
-            events = [etl.perfinfo(0x052B, etl.resource(bits, action=action), bits=bits)
+            events = [etl.perfinfo(0x052B, etl.resource_data(bits, action=action), bits=bits)
                       for action in names]
             data = etl.file(*events, bits=bits)
             _, lines = dump(data)
@@ -175,10 +175,11 @@ class Known(unittest.TestCase):
             self.assertEqual([row["Action"] for row in rows][3:], list(names.values()))
 
     def test_filters_select_kinds(self):
-        data = etl.file(*(etl.linux_lock(kind, action) for kind in etl.LINUX_KINDS
+        data = etl.file(*(etl.linux_lock_event(kind, action) for kind in etl.LINUX_KINDS
                           for action in (0x22, 0x42)),
-                        etl.perfinfo(0x052B, etl.resource()), etl.perfinfo(0x0529, etl.spin_lock()),
-                        *3 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))])
+                        etl.perfinfo(0x052B, etl.resource_data()),
+                        etl.perfinfo(0x0529, etl.spin_lock()),
+                        *3 * [etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))])
         for expression, expected in (
                 *(("kind == " + kind, 2) for kind in etl.LINUX_KINDS), ("kind == resource", 1),
                 ("KIND == Mutex", 2), ("kind ~ mutex", 6), ("kind != mutex", 14),
@@ -203,7 +204,7 @@ class Known(unittest.TestCase):
         for version in own:
             flags = {1: 1, 2: 1, 3: 0x05, 4: 0x39}[version]
             for bits in 32, 64:
-                event = etl.perfinfo(0x0524, etl.context_swap(version, flags), version, bits)
+                event = etl.perfinfo(0x0524, etl.context_swap_data(version, flags), version, bits)
                 result, lines = dump(etl.file(event, bits=bits))
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(lines[3][2], "ContextSwap")
@@ -270,7 +271,7 @@ class Known(unittest.TestCase):
 
 class Output(unittest.TestCase):
     EVENTS = [etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 10),
-              etl.perfinfo(0x052B, etl.resource(), time_stamp=etl.START_CLOCK + 20),
+              etl.perfinfo(0x052B, etl.resource_data(), time_stamp=etl.START_CLOCK + 20),
               etl.perfinfo(0x1234, bytes(13), version=7, time_stamp=etl.START_CLOCK + 30)]
     NAMES = ("ffff888012345600 b the_lock\t[driver]\n"
              "ffffffff81234000 T caller\nffffffff81234567 t exactly\n"
@@ -347,7 +348,7 @@ class Output(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "a.etl")
             with open(path, "wb") as stream:
-                stream.write(etl.file(etl.perfinfo(0x0524, etl.context_swap(), 4)))
+                stream.write(etl.file(etl.perfinfo(0x0524, etl.context_swap_data(), 4)))
             with open(path + ".names", "w") as stream:
                 stream.write(names)
             text = run("dump", path).stdout.splitlines()[3]
@@ -446,7 +447,7 @@ class Output(unittest.TestCase):
                 self.check_count(expression, expected)
 
     def test_filter_finds_the_thread_made_ready(self):
-        data = etl.file(*(etl.perfinfo(0x0532, etl.ready_thread(thread, flags=1))
+        data = etl.file(*(etl.perfinfo(0x0532, etl.ready_thread_data(thread, flags=1))
                           for thread in (1, 2, 1)))
         for expression, expected in (("thread == 1", 2), ("thread != 1", 1 + 3),
                                      ("ThreadId == 2", 1), ("ExecutingDpc == 1", 3),
@@ -455,7 +456,7 @@ class Output(unittest.TestCase):
             self.assertEqual((result.returncode, len(lines)), (0, expected), expression)
 
     def test_filter_finds_both_threads_of_a_switch(self):
-        data = etl.file(*(etl.perfinfo(0x0524, etl.context_swap(new=new, old=old), 4)
+        data = etl.file(*(etl.perfinfo(0x0524, etl.context_swap_data(new=new, old=old), 4)
                           for new, old in ((1, 2), (2, 3), (3, 1))))
         for expression, expected in (("thread == 1", 2), ("thread != 1", 1 + 3),
                                      ("thread == 4", 0), ("OldThreadPriority == -1", 3),

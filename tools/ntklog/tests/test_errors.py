@@ -88,8 +88,9 @@ class Coverage(tool.Case):
     def test_errors_of_resources_cover_the_truth(self):
         self.check_coverage(self.rows_with_truth(
             etl.resource_rundown(RATE, 1),
-            lambda address, time: etl.linux_lock("mutex", address=address, wait=0, delta=0,
-                                                 hold=time, **LATE), "resource", "resources"), "hold")
+            lambda address, time: etl.linux_lock_event("mutex", address=address, wait=0, delta=0,
+                                                       hold=time, **LATE), "resource", "resources"),
+                            "hold")
 
     def test_exact_records_do_not_make_an_error(self):
         data = etl.file(etl.spinlock_rundown(1, 1, RATE, 100_000), *(

@@ -48,9 +48,10 @@ class Metrics(ExporterCase):
         self.assertEqual(list(buckets.values()), [0] * 2 + [0] + [1] * 6 + [2] * 5)
 
     def test_locks_have_kinds_and_no_addresses(self):
-        self.log_events(self.spin(0, 1000, 1100, flags=0x10), etl.linux_lock("mutex", wait=40),
-                        etl.linux_lock("rwsem", address=lock_address(1)),
-                        etl.linux_lock("rwsem", 0x42, address=lock_address(1)))
+        self.log_events(self.spin(0, 1000, 1100, flags=0x10),
+                        etl.linux_lock_event("mutex", wait=40),
+                        etl.linux_lock_event("rwsem", address=lock_address(1)),
+                        etl.linux_lock_event("rwsem", 0x42, address=lock_address(1)))
         self.start_exporter()
         found = self.scrape_after_update()
         self.assertEqual(

@@ -15,7 +15,7 @@ INNER = LOCK + 0x288
 
 
 def caller_event(at, lock=LOCK, address=HOLDER):
-    return etl.caller(lock, address, time_stamp=BASE + at)
+    return etl.caller_event(lock, address, time_stamp=BASE + at)
 
 
 def chain_of_three_events():
@@ -220,12 +220,15 @@ The longest waits, step by step
         self.assertNotIn("Longest chain", self.report())
 
     def test_chain_that_goes_on_at_the_end_is_found(self):
-        def open_hold(state, thread, lock, since):
-            return etl.open_hold(BASE + 9000, state, address=lock, since=BASE + since, thread=thread)
+        def open_hold_event(state, thread, lock, since):
+            return etl.open_hold_event(BASE + 9000, state, address=lock, since=BASE + since,
+                                       thread=thread)
 
-        self.write_events(etl.open_hold(BASE + 9000), open_hold("held", 57, INNER, 1000),
-                          open_hold("held", 55, LOCK, 1000), open_hold("waits", 55, INNER, 3000),
-                          open_hold("waits", 56, LOCK, 2000))
+        self.write_events(etl.open_hold_event(BASE + 9000),
+                          open_hold_event("held", 57, INNER, 1000),
+                          open_hold_event("held", 55, LOCK, 1000),
+                          open_hold_event("waits", 55, INNER, 3000),
+                          open_hold_event("waits", 56, LOCK, 2000))
         for options in (), ("--lock", "my_lock"):
             answer = self.longest_waits_of(options=options)
             self.assertEqual([link["lock"] for link in answer["longest_chain"]["waited_for"]],

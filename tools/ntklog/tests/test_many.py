@@ -29,8 +29,8 @@ def spin(address, wait, **changes):
 class Fleet(tool.Case):
     def write_fleet(self, count):
         return [self.write_trace("fleet/h%02d.etl" % i, spin(0x10, 100 + i), spin(0x20, 7 * i),
-                                 etl.perfinfo(0x052B, etl.resource(address=0x40)),
-                                 etl.perfinfo(0x0524, etl.context_swap(new=7, old=0), 4))
+                                 etl.perfinfo(0x052B, etl.resource_data(address=0x40)),
+                                 etl.perfinfo(0x0524, etl.context_swap_data(new=7, old=0), 4))
                 for i in range(count)]
 
     @staticmethod
@@ -102,8 +102,8 @@ class Many(Fleet):
                          [("a", "0x20"), ("a", "0x30")])
 
     def test_sleeping_locks_are_named_as_in_the_report_of_one_file(self):
-        mutex = self.write_trace("m.etl", etl.linux_lock("mutex"))
-        resource = self.write_trace("r.etl", etl.perfinfo(0x052B, etl.resource()))
+        mutex = self.write_trace("m.etl", etl.linux_lock_event("mutex"))
+        resource = self.write_trace("r.etl", etl.perfinfo(0x052B, etl.resource_data()))
         nothing = self.write_trace("n.etl", spin(0x10, 100))
         for paths, title, column in (
                 ((mutex, nothing), "Linux' locks that sleep", "kind +"),
@@ -180,7 +180,7 @@ class Many(Fleet):
         time = etl.START_CLOCK + etl.PERF_FREQ
         paths = [self.write_trace(name,
                                   etl.perfinfo(0x0529, etl.spin_lock(thread=55), time_stamp=time),
-                                  etl.stack(time, [address, 0xFFFFFFFF82000000]))
+                                  etl.stack_event(time, [address, 0xFFFFFFFF82000000]))
                  for name, address in (("a.etl", 0xFFFFFFFF81000001),
                                        ("b.etl", 0xFFFFFFFF81000002))]
         text = self.report("--stacks", *paths).stdout

@@ -98,7 +98,7 @@ class Names(Directory):
             self.assertEqual(row["lock"], expected)
 
     def test_thread_of_ready_thread_event_is_named(self):
-        self.log_buffers(2, etl.buffer([etl.perfinfo(0x0532, etl.ready_thread(56))]))
+        self.log_buffers(2, etl.buffer([etl.perfinfo(0x0532, etl.ready_thread_data(56))]))
         result = self.run_tool("stop", "2", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("thread 56 unused", self.read_names_file())
@@ -173,7 +173,7 @@ class Names(Directory):
             "ffffffff82000000 B the_lock", "thread 55 worker"])
 
     def test_names_have_the_functions_of_callers(self):
-        self.log_buffers(2, etl.buffer([etl.caller(0xffffffff82000030, 0xffffffff81300004)]))
+        self.log_buffers(2, etl.buffer([etl.caller_event(0xffffffff82000030, 0xffffffff81300004)]))
         self.run_tool("stop", "2", "-o", self.etl)
         self.assertEqual(self.read_names_file(), ["ffffffff81300000 T unused",
                                                   "ffffffff81400000 T unused_too"])
@@ -181,7 +181,8 @@ class Names(Directory):
     def test_call_at_the_end_of_a_function_is_named_after_it(self):
         """The return address is the start of the next function, which has called nothing."""
         self.log_buffers(2, etl.buffer([self.lock_event(spins=1),
-                                etl.stack(etl.START_CLOCK + etl.PERF_FREQ, [0xffffffff81400000])]))
+                                etl.stack_event(etl.START_CLOCK + etl.PERF_FREQ,
+                                                [0xffffffff81400000])]))
         self.run_tool("stop", "2", "-o", self.etl)
         folded = run("report", "--folded", self.etl).stdout
         self.assertTrue(folded.startswith("unused "), folded)

@@ -45,7 +45,7 @@ class Ndjson(tool.Case):
 
     def test_each_line_is_as_the_schema_says(self):
         check = jsonschema.Draft7Validator(read_schema()).validate
-        lines = self.ndjson_rows(*SAMPLES, self.write_trace("m.etl", etl.linux_lock("mutex"),
+        lines = self.ndjson_rows(*SAMPLES, self.write_trace("m.etl", etl.linux_lock_event("mutex"),
                                                             self.spin_event(0x10, 200)))
         self.assertEqual({line["table"] for line in lines} -
                          {"recordings", "locks", "callers", "resources", "blockers", "stacks",

@@ -20,7 +20,7 @@ SCHEDULE, SLEEP = 0xFFFFFFFF81000401, 0xFFFFFFFF81000501
 
 
 def caller_and_lock(caller, acquire, release, wait=0, thread=55, address=LOCK, **sums):
-    return (etl.caller(address, caller, sums, time_stamp=BASE + release),
+    return (etl.caller_event(address, caller, sums, time_stamp=BASE + release),
             sleep(acquire, release, wait, thread, address=address))
 
 
@@ -58,8 +58,9 @@ class Parts(Case):
     def test_place_of_the_longest_block_is_reported(self):
         """In 1500 of 2000 ticks the holder was blocked in that function."""
         def holds(lock=LOCK, at=5000):
-            return (etl.caller(LOCK, HOLDER, {"hold_blocked": 2000}, time_stamp=BASE + 5000),
-                    etl.block_stack(lock, 1500, [SCHEDULE, SLEEP, HOLDER], time_stamp=BASE + at),
+            return (etl.caller_event(LOCK, HOLDER, {"hold_blocked": 2000}, time_stamp=BASE + 5000),
+                    etl.block_stack_event(lock, 1500, [SCHEDULE, SLEEP, HOLDER],
+                                          time_stamp=BASE + at),
                     sleep(1000, 5000),
                     *caller_and_lock(WAITER, 5000, 5100, 3000, 56, wait_blocked=2900))
 
@@ -121,8 +122,9 @@ class Parts(Case):
 
     def test_short_event_of_an_old_file_tells_no_reason(self):
         parts = self.parts_of_answer(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
-            etl.caller(LOCK, WAITER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller_event(LOCK, WAITER, time_stamp=BASE + 5100),
+            sleep(5000, 5100, 3000, thread=56))
         self.assertEqual(parts, {"holder_ran": 3000})
         text = self.report()
         self.assertIn("\n  100%  a task held the lock, see below\n", text)
@@ -140,9 +142,9 @@ class Parts(Case):
         self.parts_of_answer(
             *caller_and_lock(HOLDER, 1000, 4000, hold_blocked=3000),
             *caller_and_lock(WAITER, 4000, 4100, 3000, 56, wait_blocked=3000),
-            etl.open_hold(BASE + 9000),
-            etl.open_hold(BASE + 9000, "held", address=LOCK, since=BASE + 5000, thread=55),
-            etl.open_hold(BASE + 9000, "waits", address=LOCK, since=BASE + 6000, thread=57))
+            etl.open_hold_event(BASE + 9000),
+            etl.open_hold_event(BASE + 9000, "held", address=LOCK, since=BASE + 5000, thread=55),
+            etl.open_hold_event(BASE + 9000, "waits", address=LOCK, since=BASE + 6000, thread=57))
         text = self.report()
         self.assertIn("   50%  a task held the lock, see below\n", text)
         self.assertIn("   Holders blocked 50%, not recorded 50%\n", text)
@@ -151,11 +153,11 @@ class Parts(Case):
 
     def test_hold_that_did_not_end_is_divided_by_its_times(self):
         self.parts_of_answer(
-            etl.open_hold(BASE + 9000, off_cpu=(0, 0)),
-            etl.open_hold(BASE + 9000, "held", off_cpu=(1000, 2000), address=LOCK,
-                          since=BASE + 5000, thread=55),
-            etl.open_hold(BASE + 9000, "waits", off_cpu=(0, 2000), address=LOCK,
-                          since=BASE + 7000, thread=57))
+            etl.open_hold_event(BASE + 9000, off_cpu=(0, 0)),
+            etl.open_hold_event(BASE + 9000, "held", off_cpu=(1000, 2000), address=LOCK,
+                                since=BASE + 5000, thread=55),
+            etl.open_hold_event(BASE + 9000, "waits", off_cpu=(0, 2000), address=LOCK,
+                                since=BASE + 7000, thread=57))
         answer = json.loads(self.report("--json"))["answer"]
         self.assertEqual({part: round(time / NS) for part, time in answer["parts_ns"].items() if time},
                          {"holder_ran": 500, "holder_preempted": 500, "holder_blocked": 1000})
@@ -244,7 +246,7 @@ class Reasons(Case):
 class Event(Case):
     def write_both_versions(self):
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
             *caller_and_lock(WAITER, 5000, 5100, 3000, 56, hold_ready=1, hold_blocked=2,
                              wait_ready=3,
                              wait_last_ready=4, wait_blocked=5))

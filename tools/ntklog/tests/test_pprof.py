@@ -43,9 +43,10 @@ lock ffff888012345678 queue.lock
         chain = [self.INNER, self.OUTER]
         profile = self.convert_to_profile(
             etl.spinlock_rundown(acquire=1), etl.stacks_rundown(2),
-            self.lock_event(0, 1000, 1100, wait=10), etl.stack(self.TIME, chain),
-            self.lock_event(500, 1400, 1500, wait=30), etl.stack(self.TIME + 500, chain),
-            self.lock_event(900, 1800, 1900, thread=56), etl.stack(self.TIME + 900, [self.OTHER]))
+            self.lock_event(0, 1000, 1100, wait=10), etl.stack_event(self.TIME, chain),
+            self.lock_event(500, 1400, 1500, wait=30), etl.stack_event(self.TIME + 500, chain),
+            self.lock_event(900, 1800, 1900, thread=56),
+            etl.stack_event(self.TIME + 900, [self.OTHER]))
         self.assertEqual(profile.types, [
             ("contentions", "count"), ("delay", "nanoseconds"), ("acquisitions", "count"),
             ("hold", "nanoseconds"), ("charged", "nanoseconds")])
@@ -90,9 +91,9 @@ lock ffff888012345678 queue.lock
         lock, at = 0xFFFF888012345678, self.TIME
         profile = self.convert_to_profile(*(event for release, thread, wait, place in (
             (1000, 55, 0, self.INNER), (1200, 56, 600, self.OTHER)) for event in (
-                etl.caller(lock, place, time_stamp=at + release),
-                etl.linux_lock("mutex", 0x22, address=lock, acquire=at + release - 200, hold=200,
-                               wait=wait, thread=thread, time_stamp=at + release))))
+                etl.caller_event(lock, place, time_stamp=at + release),
+                etl.linux_lock_event("mutex", 0x22, address=lock, acquire=at + release - 200,
+                                     hold=200, wait=wait, thread=thread, time_stamp=at + release))))
         samples = {sample[2]["tid"]: sample for sample in profile.samples}
         self.assertEqual(len(profile.samples), 2)
         self.assertEqual([samples[tid][0] for tid in (55, 56)], [["inner"], ["other"]])

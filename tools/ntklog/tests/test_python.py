@@ -32,18 +32,20 @@ def event_of_each_kind(bits=64):
         etl.ntklog_rundown(2, blockers=3), etl.ntklog_rundown(end=True),
         etl.spinlock_rundown(1, 2, 3, 4), etl.spinlock_rundown(end=True),
         etl.resource_rundown(5, 6, 7),
-        etl.stacks_rundown(5), etl.stacks_rundown(0, end=True), etl.observed(0x20010000),
+        etl.stacks_rundown(5), etl.stacks_rundown(0, end=True), etl.observed_event(0x20010000),
         etl.dropped_rundown(1, 2), etl.dropped_rundown(3, 4, end=True, steal=5),
         etl.perfinfo(0x0529, etl.spin_lock(bits, rule=1), bits=bits),
         etl.perfinfo(0x0529, etl.spin_lock(bits, flags=0xC5, rule=77, release=5), bits=bits),
-        etl.perfinfo(0x052B, etl.resource(bits), bits=bits),
-        etl.perfinfo(0x052B, etl.resource(bits, action=0x12345), bits=bits),
-        *(etl.linux_lock(kind, bits=bits) for kind in etl.LINUX_KINDS),
-        *(etl.perfinfo(0x0524, etl.context_swap(version), version) for version in (1, 2, 3, 4)),
-        etl.perfinfo(0x0532, etl.ready_thread(flags=5)),
-        etl.caller(0x10, 0xFFFFFFFF81000000), etl.caller(0x10, 0x20, {"hold_ready": 5}),
-        etl.block_stack(0x10, 9, [1, 2, 3]),
-        etl.open_hold(SECOND), etl.open_hold(SECOND, "waits", "rwsem", (4, 5), address=0x40),
+        etl.perfinfo(0x052B, etl.resource_data(bits), bits=bits),
+        etl.perfinfo(0x052B, etl.resource_data(bits, action=0x12345), bits=bits),
+        *(etl.linux_lock_event(kind, bits=bits) for kind in etl.LINUX_KINDS),
+        *(etl.perfinfo(0x0524, etl.context_swap_data(version), version)
+          for version in (1, 2, 3, 4)),
+        etl.perfinfo(0x0532, etl.ready_thread_data(flags=5)),
+        etl.caller_event(0x10, 0xFFFFFFFF81000000), etl.caller_event(0x10, 0x20, {"hold_ready": 5}),
+        etl.block_stack_event(0x10, 9, [1, 2, 3]),
+        etl.open_hold_event(SECOND),
+        etl.open_hold_event(SECOND, "waits", "rwsem", (4, 5), address=0x40),
     ]
 
 
@@ -86,9 +88,10 @@ class Events(Python):
                                  {"ResourceDCEnd"})
 
     def test_events_without_known_fields_have_their_header(self):
-        self.write(etl.file(etl.process(7, "a.exe"), etl.process(7, "a.exe", system_header=True),
-                            etl.thread(9, 7), etl.image_id(0x1000, 0x2000, "x.sys"),
-                            etl.wpp(3, 0x12, bytes(24)), etl.perfinfo(0x0777, b"abc")))
+        self.write(etl.file(etl.process_event(7, "a.exe"),
+                            etl.process_event(7, "a.exe", system_header=True),
+                            etl.thread_event(9, 7), etl.image_id_event(0x1000, 0x2000, "x.sys"),
+                            etl.wpp_event(3, 0x12, bytes(24)), etl.perfinfo(0x0777, b"abc")))
         events = self.compare_with_dump()
         self.assertEqual([dict(event) for event in events], [{}] * len(events))
         self.assertEqual(events[-1].data, b"abc")
@@ -96,8 +99,8 @@ class Events(Python):
 
     def test_stacks_have_their_addresses(self):
         self.write(etl.file(
-            etl.perfinfo(0x0529, etl.spin_lock()), etl.stack(SECOND, [0xFFFFFFFF81000000, 5]),
-            etl.stack(SECOND, [77], hook_id=0x1825), etl.stack_definition(77, [1, 2])))
+            etl.perfinfo(0x0529, etl.spin_lock()), etl.stack_event(SECOND, [0xFFFFFFFF81000000, 5]),
+            etl.stack_event(SECOND, [77], hook_id=0x1825), etl.stack_definition_event(77, [1, 2])))
         with self.open() as trace:
             found = [dict(event) for event in trace if event.name.startswith("Stack")]
         self.assertEqual(found, [
@@ -195,7 +198,7 @@ class Columns(Python):
             columns["Moon"]
 
     def test_field_that_one_layout_lacks_keeps_its_type(self):
-        swaps = {version: etl.perfinfo(0x0524, etl.context_swap(version), version)
+        swaps = {version: etl.perfinfo(0x0524, etl.context_swap_data(version), version)
                  for version in (1, 4)}
         kinds = {}
         for versions in (1,), (4,), (1, 4), (4, 1):
@@ -332,7 +335,7 @@ class Damage(Python):
         self.assertEqual(len(self.read_events(tolerant=True)), 5)
 
     def test_damaged_stacks_are_left_out(self):
-        self.write(etl.file(etl.stack(SECOND, []), etl.stack(SECOND, [1])))
+        self.write(etl.file(etl.stack_event(SECOND, []), etl.stack_event(SECOND, [1])))
         self.assertEqual(len(self.read_events(tolerant=True)), 4)
         with self.assertRaisesRegex(ntklog.DamageError, "stack with 0 addresses"):
             self.read_events()
@@ -356,8 +359,9 @@ class Damage(Python):
     def test_truncated_and_damaged_files_never_crash(self):
         """Events, columns and their damage are read in a process of their own."""
         data = etl.header_buffer(3) + etl.buffer(event_of_each_kind()) + etl.buffer(
-            [etl.stack(SECOND, [1, 2]), etl.stack(SECOND, [77], hook_id=0x1825),
-             etl.wpp(3, 0x12, bytes(24)), etl.image_id(0x1000, 0x2000, "x.sys")], sequence=2)
+            [etl.stack_event(SECOND, [1, 2]), etl.stack_event(SECOND, [77], hook_id=0x1825),
+             etl.wpp_event(3, 0x12, bytes(24)), etl.image_id_event(0x1000, 0x2000, "x.sys")],
+            sequence=2)
         generator = random.Random(1)
         paths = []
         for number in range(400):

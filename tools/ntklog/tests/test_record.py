@@ -105,8 +105,8 @@ class Record(Directory):
 
     def test_short_caller_of_an_older_module_at_the_end_of_a_buffer_is_read(self):
         """With ASan: the event has 16 bytes of data in version 1, and 56 in version 2."""
-        record = etl.linux_lock("mutex", thread=55)
-        caller = etl.caller(0x40, 0x50)
+        record = etl.linux_lock_event("mutex", thread=55)
+        caller = etl.caller_event(0x40, 0x50)
         count, rest = divmod(etl.SIZE - 0x48 - len(caller), len(record))
         data = etl.buffer([record] * count + [etl.perfinfo(0x0F00, bytes(rest - 16))] + [caller])
         self.assertTrue(data.endswith(caller))

@@ -151,8 +151,7 @@ class SpinLocks(Case):
 
     def test_few_spins_are_not_sampled_by_contention(self):
         """A record with few spins was written for its hold time alone and has the weight 1."""
-        report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000),
-                           lock(4, hold=1000001))
+        report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000), lock(4, hold=1000001))
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
 
     def test_without_rates_what_was_written_counts(self):
@@ -304,8 +303,8 @@ class SpinLocks(Case):
 class Resources(Case):
     def test_records_that_begin_before_the_clock_are_damage(self):
         for event in (lock(3, hold=2 ** 62), lock(3, wait=2 ** 32 - 1),
-                      etl.perfinfo(0x052B, etl.resource(hold=2 ** 63 - 1)),
-                      etl.perfinfo(0x052B, etl.resource(wait=2 ** 63 - 1))):
+                      etl.perfinfo(0x052B, etl.resource_data(hold=2 ** 63 - 1)),
+                      etl.perfinfo(0x052B, etl.resource_data(wait=2 ** 63 - 1))):
             self.write(etl.file(etl.spinlock_rundown(), event, lock(3, wait=20)))
             result = self.report(status=1)
             self.assertIn("its wait and hold are longer than the clock", result.stderr)
@@ -313,7 +312,7 @@ class Resources(Case):
             self.assertRegex(result.stdout, r"Tasks waited 10.0us for locks .*: 1 wait\.")
 
     def resource_event(self, **changes):
-        return etl.perfinfo(0x052B, etl.resource(**changes))
+        return etl.perfinfo(0x052B, etl.resource_data(**changes))
 
     def test_exclusive_and_shared_are_separate_rows(self):
         report = self.json(etl.resource_rundown(100, 4),
@@ -392,14 +391,14 @@ class LinuxLocks(Case):
 
     def test_locks_of_different_kinds_at_one_address_are_separate_rows(self):
         kinds = list(etl.LINUX_KINDS)
-        report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource()),
-                           *(etl.linux_lock(kind, wait=0, delta=0, hold=10 * (1 + i))
+        report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource_data()),
+                           *(etl.linux_lock_event(kind, wait=0, delta=0, hold=10 * (1 + i))
                              for i, kind in enumerate(kinds)),
-                           etl.linux_lock("mutex", wait=500, delta=0, hold=10),
-                           etl.linux_lock("mutex", wait=500, delta=8, hold=10),
-                           etl.linux_lock("rwsem", 0x42, wait=0, delta=3),
-                           etl.linux_lock("rwsem", 0x244), etl.linux_lock("rwsem", 0x224),
-                           etl.linux_lock("rwsem", 0x224))
+                           etl.linux_lock_event("mutex", wait=500, delta=0, hold=10),
+                           etl.linux_lock_event("mutex", wait=500, delta=8, hold=10),
+                           etl.linux_lock_event("rwsem", 0x42, wait=0, delta=3),
+                           etl.linux_lock_event("rwsem", 0x244),
+                           *2 * [etl.linux_lock_event("rwsem", 0x224)])
         rows = {(row["kind"], row["class"]): row for row in report["resources"]}
         self.assertEqual({key: (row["sampled"], row["releases"], row["excessive"], row["depth"])
                           for key, row in rows.items()},
@@ -414,12 +413,12 @@ class LinuxLocks(Case):
         self.assertEqual(report["unknown"], [])
 
     def test_resource_of_a_32_bit_trace_is_read(self):
-        report = self.json(data=etl.file(etl.linux_lock("semaphore", bits=32), bits=32))
+        report = self.json(data=etl.file(etl.linux_lock_event("semaphore", bits=32), bits=32))
         self.assertEqual([(row["resource"], row["kind"]) for row in report["resources"]],
                          [("0x12345678", "semaphore")])
 
     def test_hold_without_a_begin_is_counted_and_marked(self):
-        report = self.json(etl.resource_rundown(100, 4), *[etl.linux_lock(
+        report = self.json(etl.resource_rundown(100, 4), *[etl.linux_lock_event(
             "mutex", wait=0, delta=0, hold=hold) for hold in (0, 50, 70)])
         (row,) = report["resources"]
         self.assertEqual((row["releases"], row["hold_unknown"]), (300, 100))
@@ -427,12 +426,13 @@ class LinuxLocks(Case):
         text = self.report().stdout
         self.assertIn('">": the hold of 100 releases is not known', text)
         self.assertIn("  >6.00ms", text)
-        self.json(etl.resource_rundown(100, 4), etl.linux_lock("mutex", wait=0, delta=0, hold=50))
+        self.json(etl.resource_rundown(100, 4),
+                  etl.linux_lock_event("mutex", wait=0, delta=0, hold=50))
         self.assertNotIn(">", self.report().stdout)
 
     def test_kinds_are_a_column_where_there_are_others_than_nts(self):
-        nt = etl.perfinfo(0x052B, etl.resource())
-        mutex = etl.linux_lock("mutex")
+        nt = etl.perfinfo(0x052B, etl.resource_data())
+        mutex = etl.linux_lock_event("mutex")
         for events, columns, title, words in (
                 ((nt,), ["lock", "held", "as"], "Executive resources, by", "resources: the file"),
                 ((mutex,), ["lock", "kind", "held", "as"], "Linux' locks that sleep, by",
@@ -455,11 +455,11 @@ class LinuxLocks(Case):
         self.assertEqual(row, {"kind": "resource"})
 
     def test_unknown_kinds_and_actions_are_counted(self):
-        report = self.json(etl.linux_lock("mutex"),
-                           *2 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))],
-                           etl.perfinfo(0x052B, etl.resource(action=0x00020042)),
+        report = self.json(etl.linux_lock_event("mutex"),
+                           *2 * [etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))],
+                           etl.perfinfo(0x052B, etl.resource_data(action=0x00020042)),
                            # NT's alone are initialised.
-                           etl.linux_lock("rwsem", 0x08))
+                           etl.linux_lock_event("rwsem", 0x08))
         self.assertEqual([(row["kind"], row["sampled"]) for row in report["resources"]],
                          [("mutex", 1)])
         self.assertEqual({row["event"]: row["count"] for row in report["unknown"]},
@@ -470,10 +470,10 @@ class LinuxLocks(Case):
     def test_locks_beyond_the_limit_share_a_row_for_each_kind(self):
         data = etl.header_buffer(413)
         for i in range(411):
-            data += etl.buffer([etl.linux_lock("mutex", address=0x100 * (i * 40 + j))
+            data += etl.buffer([etl.linux_lock_event("mutex", address=0x100 * (i * 40 + j))
                                 for j in range(40)], sequence=i + 1)
-        data += etl.buffer([etl.linux_lock("rwsem", address=1),
-                            etl.perfinfo(0x052B, etl.resource(address=2))], sequence=412)
+        data += etl.buffer([etl.linux_lock_event("rwsem", address=1),
+                            etl.perfinfo(0x052B, etl.resource_data(address=2))], sequence=412)
         self.write(data)
         rows = json.loads(self.report("--json").stdout)["resources"]
         self.assertEqual({row["kind"]: row["sampled"] for row in rows
@@ -482,8 +482,8 @@ class LinuxLocks(Case):
 
     def test_a_stream_is_as_its_file(self):
         data = etl.header_buffer(3) + etl.buffer([etl.resource_rundown(50, 4)]) + \
-            etl.buffer([etl.linux_lock("rwsem", 0x42), etl.linux_lock("mutex"),
-                        etl.perfinfo(0x052B, etl.resource())], processor=1, sequence=2)
+            etl.buffer([etl.linux_lock_event("rwsem", 0x42), etl.linux_lock_event("mutex"),
+                        etl.perfinfo(0x052B, etl.resource_data())], processor=1, sequence=2)
         self.write(data)
         result = subprocess.run([NTKLOG, "report", "--json", "-"], input=data, capture_output=True,
                                 check=True)
@@ -491,16 +491,17 @@ class LinuxLocks(Case):
         self.assertEqual(len(json.loads(result.stdout)["resources"]), 3)
 
     def test_filter_by_kind_selects_its_rows(self):
-        events = [etl.linux_lock(kind) for kind in etl.LINUX_KINDS]
-        report = self.json(*events, etl.perfinfo(0x052B, etl.resource()),
+        events = [etl.linux_lock_event(kind) for kind in etl.LINUX_KINDS]
+        report = self.json(*events, etl.perfinfo(0x052B, etl.resource_data()),
                            options=("--filter", "kind == rt_mutex || kind == resource"))
         self.assertEqual({row["kind"] for row in report["resources"]}, {"rt_mutex", "resource"})
 
     def test_pictures_name_the_kind(self):
         for events, label in (
-                ([etl.linux_lock("percpu_rwsem"), etl.perfinfo(0x052B, etl.resource())],
+                ([etl.linux_lock_event("percpu_rwsem"), etl.perfinfo(0x052B, etl.resource_data())],
                  " percpu_rwsem"),
-                ([etl.linux_lock("mutex")], " mutex"), ([etl.perfinfo(0x052B, etl.resource())], "")):
+                ([etl.linux_lock_event("mutex")], " mutex"),
+                ([etl.perfinfo(0x052B, etl.resource_data())], "")):
             self.write(etl.file(*events))
             data = tool.pictures_of_page(self.report("--html", "-").stdout)
             name = "0xffff888012345678" + label
@@ -516,10 +517,10 @@ class Unchanged(Case):
     def setUp(self):
         super().setUp()
         self.write(etl.file(etl.resource_rundown(50, 4), *(etl.perfinfo(0x052B, event) for event in (
-            etl.resource(wait=500, delta=1), etl.resource(address=0x40, action=0x10042, wait=0,
-                                                          delta=0, depth=1),
-            etl.resource(action=0x10244), etl.resource(action=0x10099),
-            etl.resource(action=0x10008)))))
+            etl.resource_data(wait=500, delta=1),
+            etl.resource_data(address=0x40, action=0x10042, wait=0, delta=0, depth=1),
+            etl.resource_data(action=0x10244), etl.resource_data(action=0x10099),
+            etl.resource_data(action=0x10008)))))
 
     def test_text_is_unchanged(self):
         self.assertEqual(self.report().stdout, """\

@@ -109,7 +109,7 @@ class Output(Mixed):
         self.assertNotIn("version", self.report().stderr)
 
     def test_wpp_messages_are_counted(self):
-        report = self.json(lock(), etl.wpp(7), lock(), etl.wpp(8, data=bytes(3)))
+        report = self.json(lock(), etl.wpp_event(7), lock(), etl.wpp_event(8, data=bytes(3)))
         self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
         self.assertEqual(report["events"], 4)
 
@@ -118,7 +118,7 @@ class Output(Mixed):
         event = struct.pack("<HBBIIIq", 0x50, 0x13, 0xC0, 0, 1, 2,
                             etl.START_CLOCK + 5 * etl.PERF_FREQ).ljust(0x50, b"\0")
         for events, seconds in (([event], 5), ([etl.perfinfo(0x1234, b"")], 1),
-                                ([lock(), event], 5), ([etl.wpp(7)], 0)):
+                                ([lock(), event], 5), ([etl.wpp_event(7)], 0)):
             report = self.json(*events)
             self.assertAlmostEqual(report["seconds"], seconds)
 
@@ -183,7 +183,8 @@ class Output(Mixed):
         """--blockers records holders of spin locks alone."""
         acquire = etl.START_CLOCK + 2 * etl.PERF_FREQ
         self.write(etl.file(etl.resource_rundown(), etl.perfinfo(
-            0x052B, etl.resource(acquire=acquire, wait=10**6, hold=1), time_stamp=acquire + 1)))
+            0x052B, etl.resource_data(acquire=acquire, wait=10**6, hold=1),
+            time_stamp=acquire + 1)))
         report = self.report("--table", "blockers")
         self.assertIn("(unknown)", report.stdout)
         self.assertEqual(report.stderr, "")
@@ -365,8 +366,8 @@ from 1.00ms      25.0% #####                25.0% #####
 
     def test_readers_and_writers_have_distributions_of_their_own(self):
         self.write(etl.file(etl.resource_rundown(1, 1),
-                            etl.linux_lock("rwsem", 0x22, address=0x100, hold=40, wait=400),
-                            etl.linux_lock("rwsem", 0x42, address=0x100, hold=4, wait=0)))
+                            etl.linux_lock_event("rwsem", 0x22, address=0x100, hold=40, wait=400),
+                            etl.linux_lock_event("rwsem", 0x42, address=0x100, hold=4, wait=0)))
         text = self.report("--lock", "0x100")
         self.assertIn("How long 0x100 (rwsem exclusive) is waited for and held\n", text)
         self.assertIn("How long 0x100 (rwsem shared) is waited for and held\n", text)
@@ -465,11 +466,11 @@ class Html(Mixed):
                                 time_stamp=etl.START_CLOCK + int(seconds * etl.PERF_FREQ))
 
         self.write(etl.file(
-            at(1, 0x0524, etl.context_swap(new=11, old=0), 4),
+            at(1, 0x0524, etl.context_swap_data(new=11, old=0), 4),
             at(2, 0x0529, etl.spin_lock(address=0x100, wait=500_000, spins=3)),
-            at(3, 0x052B, etl.resource(address=0x700)),
-            at(3, 0x0524, etl.context_swap(new=0, old=11), 4),
-            at(3, 0x052B, etl.resource(address=0x600, wait=1_000_000)),
+            at(3, 0x052B, etl.resource_data(address=0x700)),
+            at(3, 0x0524, etl.context_swap_data(new=0, old=11), 4),
+            at(3, 0x052B, etl.resource_data(address=0x600, wait=1_000_000)),
             at(8, 0x0F4C, struct.pack("<IIII", 1, 1, 1000, 0), 3)))
         _, text = self.parse_page()
         for title, label, begin, end, total in (

@@ -119,7 +119,7 @@ class Errors(Case):
 
     def test_error_is_zero_where_all_are_written(self):
         row = self.json(etl.resource_rundown(1, 1),
-                        etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
+                        etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
         for column in "releases_error", "wait_total_error", "hold_total_error":
             self.assertEqual(row[column], 0)
         self.assertNotRegex("".join(self.text_row("--table", "resources")), r"\+-")
@@ -138,8 +138,8 @@ class Errors(Case):
                                delta=.001)
 
     def test_releases_have_an_error(self):
-        row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource(
-            wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
+        row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource_data(
+            wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
         self.assertEqual(row["releases"], 101)
         self.assertAlmostEqual(row["releases_error"], (100 * 99) ** .5 / 101)
         self.assertEqual(row["wait_total_error"], 0)
@@ -164,8 +164,8 @@ class Errors(Case):
 
 class ContextSwaps(Case):
     def swap_event(self, time, new, old, state=5, version=4):
-        return etl.perfinfo(0x0524, etl.context_swap(version, new=new, old=old, state=state,
-                                                     wait_time=2),
+        return etl.perfinfo(0x0524, etl.context_swap_data(version, new=new, old=old, state=state,
+                                                          wait_time=2),
                             version=version, time_stamp=etl.START_CLOCK + time)
 
     def test_context_switches_are_summed_by_thread_and_cpu(self):
@@ -252,7 +252,8 @@ class FlightRecordings(Case):
                     events.append(etl.perfinfo(0x0529, etl.spin_lock(
                         address=0x100 + cpu, spins=1, wait=wait, acquire=time, release=time + 10),
                         time_stamp=time) if kind == "spin" else etl.perfinfo(
-                            0x052B, etl.resource(address=0x100 + cpu, wait=wait), time_stamp=time))
+                            0x052B, etl.resource_data(address=0x100 + cpu, wait=wait),
+                            time_stamp=time))
                 yield etl.buffer(events, processor=cpu, sequence=sequence + first // 20)
         for kind, table, name in (("spin", "locks", "lock"), ("resource", "resources", "resource")):
             parts = [*buffers(1, 91, 91, 10_000, 30, kind), *buffers(0, 98.9, 100, 9_000, 50, kind)]
@@ -328,14 +329,14 @@ class Observed(Case):
 
     def test_rates_are_of_the_time_in_which_the_group_was_observed(self):
         spin, mutex, nt = 0xA0000001, 0xA0000004, 0x20010000
-        events = [(at, etl.observed(group, is_observed, **self.stamp_at(at)))
+        events = [(at, etl.observed_event(group, is_observed, **self.stamp_at(at)))
                   for at, group, is_observed in ((0, nt, 1), (1, spin, 1), (2, mutex, 1),
                                                  (8, mutex, 0), (9, spin, 0), (10, nt, 0))]
         # A hook writes records before all hooks are attached.
         for address, first, flags in (0x100, 1.2, 1), (0x200, .5, 1), (0x300, 1, 0x40):
             events += [(at, self.lock_event(at, address=address, flags=flags))
                        for at in (first, 2, 3, 4)]
-        events += [(at, etl.linux_lock("mutex", wait=100, delta=0, **self.stamp_at(at)))
+        events += [(at, etl.linux_lock_event("mutex", wait=100, delta=0, **self.stamp_at(at)))
                    for at in (1.9, 3, 5, 8.5)]
         events.sort(key=lambda event: event[0])
         report = self.json(data=etl.file(
@@ -363,9 +364,11 @@ class Observed(Case):
 
     def test_rate_counts_only_the_observed_times(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(2),
-                           etl.observed(0xA0000002, 0, **self.stamp_at(3)),
-                           etl.observed(0xA0000002, 1, **self.stamp_at(5)), self.lock_event(6),
-                           etl.observed(0xA0000002, 0, **self.stamp_at(7)), self.lock_event(1),
+                           etl.observed_event(0xA0000002, 0, **self.stamp_at(3)),
+                           etl.observed_event(0xA0000002, 1, **self.stamp_at(5)),
+                           self.lock_event(6),
+                           etl.observed_event(0xA0000002, 0, **self.stamp_at(7)),
+                           self.lock_event(1),
                            etl.perfinfo(0x1234, b"", **self.stamp_at(10)))
         self.assertAlmostEqual(report["locks"][0]["per_second"], 3 / 5)
 
@@ -375,7 +378,8 @@ class Observed(Case):
         # A suspend ends the observation, and the resume begins it anew.
         changes = {1: 1, 4: 0, 5: 1, 9: 0, 10: 0}
         for at in sorted((*times, *changes)):
-            events.append(etl.observed(spin, changes[at], **self.stamp_at(at)) if at in changes else
+            events.append(etl.observed_event(spin, changes[at], **self.stamp_at(at))
+                          if at in changes else
                           self.lock_event(at, address=0x100, flags=1))
         for options in (), ("--by", "cpu"):
             self.write(etl.file(*events, groups=[spin]))
@@ -388,7 +392,7 @@ class Observed(Case):
     def test_group_whose_first_event_ends_it_was_observed_before(self):
         report = self.json(data=etl.file(
             etl.ntklog_rundown(0), etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(1, flags=1),
-            self.lock_event(2, flags=1), etl.observed(0xA0000001, 0, **self.stamp_at(4)),
+            self.lock_event(2, flags=1), etl.observed_event(0xA0000001, 0, **self.stamp_at(4)),
             self.lock_event(5, flags=1), groups=[0xA0000001]))
         self.assertAlmostEqual(report["locks"][0]["per_second"], 2 / 4)
 
@@ -397,7 +401,7 @@ class Observed(Case):
         buffers = [etl.buffer([etl.ntklog_rundown(0, **self.stamp_at(95)),
                                *(self.lock_event(at, address=0x100, flags=1) for at in (95, 96))],
                               sequence=20),
-                   etl.buffer([etl.observed(spin, 0, **self.stamp_at(97)),
+                   etl.buffer([etl.observed_event(spin, 0, **self.stamp_at(97)),
                                self.lock_event(98, address=0x100, flags=1)], sequence=21),
                    etl.buffer([self.lock_event(at, address=0x100, flags=1) for at in (92, 97.5)],
                               processor=1, sequence=22)]
@@ -437,7 +441,7 @@ class ChangedRates(Case):
         def locks(seconds):
             return [etl.perfinfo(0x0529, etl.spin_lock(spins=spins, wait=10),
                                  **self.stamp_at(seconds))
-                    for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource(
+                    for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource_data(
                         wait=0, delta=0), **self.stamp_at(seconds))]
         # The other CPU's records come first in the file; the changes are on the second CPU.
         return etl.header_buffer(3) + etl.buffer(locks(1) + locks(3) + locks(5)) + etl.buffer(

@@ -99,7 +99,7 @@ class Streams(tool.Case):
 
     def test_late_buffers_without_a_first_time_are_reported(self):
         made = [etl.buffer([lock_event(100 + i * etl.PERF_FREQ)], sequence=1 + i) for i in range(5)]
-        for first in etl.wpp(1), lock_event(-100 * etl.PERF_FREQ):
+        for first in etl.wpp_event(1), lock_event(-100 * etl.PERF_FREQ):
             late = etl.buffer([first, lock_event(50)], sequence=6, processor=1)
             of_file, of_pipe = self.run_on_file_and_pipe(etl.header_buffer(7) + b"".join(made) +
                                                          late, "dump")

@@ -71,7 +71,8 @@ class Top(TopCase):
     def test_top_shows_the_tables_of_its_groups(self):
         """A group is a bit in one word of the mask; bit 0x4 of another word means context switches.
         """
-        self.log_events(self.lock(), etl.linux_lock("mutex"), etl.perfinfo(0x0524, etl.context_swap(), 4))
+        self.log_events(self.lock(), etl.linux_lock_event("mutex"),
+                        etl.perfinfo(0x0524, etl.context_swap_data(), 4))
         for groups, titles in (("linux_mutex", ["Linux' locks that sleep"]),
                                ("linux_rt_mutex,linux_rwlock", ["Spin locks", "Linux' locks that sleep"]),
                                ("contextswap", ["Threads", "Context switches of processors"]),
@@ -135,7 +136,7 @@ class Top(TopCase):
 
     def start_with_class(self, delay):
         address = 0xffff888000000100
-        events = [etl.linux_lock("mutex", address=address)]
+        events = [etl.linux_lock_event("mutex", address=address)]
         self.log_events(*events)
         self.write_file("identities", "0x%x 3 1 symbol my_class+0x0/0x8 by f+0x1/0x2\n" % address)
         self.put_waits(address)
@@ -161,7 +162,8 @@ class Top(TopCase):
 
     def test_help_leaves_the_first_line_on_the_screen(self):
         spins = [self.lock(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(14)]
-        sleeps = [etl.linux_lock("mutex", address=0xffff888000100100 + 64 * i) for i in range(14)]
+        sleeps = [etl.linux_lock_event("mutex", address=0xffff888000100100 + 64 * i)
+                  for i in range(14)]
         self.log_events(*spins)
         self.put_waits(0x80, 0x81, 0x82, 0x83)
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock,linux_mutex",

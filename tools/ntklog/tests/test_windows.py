@@ -102,8 +102,8 @@ class Windows(unittest.TestCase):
     def test_wpp_message_has_the_time_of_the_event_before(self):
         """A WPP message has no time: it gets that of the event before it, or of the start."""
         spin = etl.perfinfo(0x0529, etl.spin_lock())
-        data = etl.header_buffer(3) + etl.buffer([spin, etl.wpp(7, data=bytes(5)), spin]) + \
-            etl.buffer([etl.wpp(9)], processor=1, sequence=2)
+        data = etl.header_buffer(3) + etl.buffer([spin, etl.wpp_event(7, data=bytes(5)), spin]) + \
+            etl.buffer([etl.wpp_event(9)], processor=1, sequence=2)
         result, lines = dump(data)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual([(line[0], line[2]) for line in lines[3:]],
@@ -134,7 +134,7 @@ class Unknown(unittest.TestCase):
         manifest = struct.pack("<HBBHHIIq16sHBBBBHQQ16s", 0x50 + 2, 0x13, 0xC0, 0, 0, 78, 89,
                                etl.START_CLOCK + 20, uuid.UUID(self.OTHER).bytes_le, 301, 6, 1,
                                5, 9, 0, 0, 0, b"") + b"\xab\xcd"
-        message = etl.wpp(7, 3, bytes(4) + uuid.UUID(self.OTHER).bytes_le)
+        message = etl.wpp_event(7, 3, bytes(4) + uuid.UUID(self.OTHER).bytes_le)
         return etl.file(classic, manifest, message, etl.perfinfo(0x0501, b"\1\2", version=3))
 
     def test_times_are_rounded_as_printf_does(self):
@@ -262,7 +262,7 @@ class Unknown(unittest.TestCase):
 
     def test_headers_without_a_hook_id_are_printed(self):
         event_header = struct.pack("<HBB", 0x58, 0x13, 0xC0).ljust(0x58, b"\0")
-        result, lines = dump(etl.file(event_header, etl.wpp(7, data=bytes(8)),
+        result, lines = dump(etl.file(event_header, etl.wpp_event(7, data=bytes(8)),
                                       etl.perfinfo(0x0529, etl.spin_lock())))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(lines[3][3][:23], "HeaderType=0x13 Size=88")
