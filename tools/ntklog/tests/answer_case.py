@@ -32,7 +32,7 @@ thread 57 bystander
 """
 
 
-def spin(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
+def spin_event(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
     """Times are ticks from BASE on. LATE: from the release until the record is written."""
     return etl.perfinfo(0x0529, etl.spin_lock(
         **{"address": LOCK, "caller": caller, "acquire": BASE + acquire, "release": BASE + release,
@@ -40,13 +40,13 @@ def spin(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
         time_stamp=BASE + release + late)
 
 
-def sleep(acquire, release, wait=0, thread=55, kind="mutex", action=0x22, **changes):
+def sleeping_event(acquire, release, wait=0, thread=55, kind="mutex", action=0x22, **changes):
     return etl.linux_lock_event(kind, action, time_stamp=BASE + release, **{
         "address": LOCK, "acquire": BASE + acquire, "hold": release - acquire, "wait": wait,
         "thread": thread, "delta": 1, **changes})
 
 
-def switch(at, old, new, state=5, wait_time=0):
+def switch_event(at, old, new, state=5, wait_time=0):
     return etl.perfinfo(0x0524, etl.context_swap_data(new=new, old=old, state=state,
                                                       wait_time=wait_time),
                         version=4, time_stamp=BASE + at)

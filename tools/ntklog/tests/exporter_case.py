@@ -116,7 +116,7 @@ class ExporterCase(TopCase):
         self.write_session_file(7, "stats", "total 0 0 0 0 0 0\n")
 
     @staticmethod
-    def spin(number, acquire, release, wait=0, caller=1, **changes):
+    def spin_event(number, acquire, release, wait=0, caller=1, **changes):
         """Times are ticks."""
         return etl.perfinfo(0x0529, etl.spin_lock(
             address=lock_address(number), caller=function_address(caller),

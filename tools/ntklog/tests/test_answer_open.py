@@ -4,7 +4,7 @@
 
 import json
 
-from answer_case import BASE, LOCK, NS, Case, held_event, sleep, waiting_event
+from answer_case import BASE, LOCK, NS, Case, held_event, sleeping_event, waiting_event
 import etl_writer as etl
 import tap
 from tool import run, undescribed_fields, join_wrapped_lines
@@ -47,11 +47,12 @@ class OpenHolds(Case):
         self.assertIn(fact, self.report())
         self.assertIn("Tasks waited 3.25ms for locks", self.report())
         self.assertNotIn(fact, self.report("--filter", "Kind == rwsem"))
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56))
         self.assertNotIn("has no record", self.report())
 
     def test_time_before_the_hold_is_charged_to_earlier_holds(self):
-        parts = self.parts_of_answer(sleep(1000, 4000, thread=57), self.open_holds_begin(9000),
+        parts = self.parts_of_answer(sleeping_event(1000, 4000, thread=57),
+                                     self.open_holds_begin(9000),
                                      held_event(9000, since=5000), waiting_event(9000, 3000))
         self.assertEqual(parts, {"holder_ran": 1000 + 4000, "free_overtaken": 1000})
 
@@ -67,7 +68,8 @@ class OpenHolds(Case):
             self.assertEqual(len(self.held_lines()), len(holders))
 
     def test_wait_before_an_open_hold_is_charged(self):
-        parts = self.parts_of_answer(sleep(1000, 4000, thread=57), self.open_holds_begin(9000),
+        parts = self.parts_of_answer(sleeping_event(1000, 4000, thread=57),
+                                     self.open_holds_begin(9000),
                                      held_event(9000, since=4000, wait=2500))
         self.assertEqual(parts, {"holder_ran": 2500})
         self.assertEqual(self.held_lines(), [])
@@ -84,22 +86,22 @@ class OpenHolds(Case):
         self.assertEqual(self.parts_of_answer(*first, self.open_holds_begin(9000), held_event(9000),
                                               waiting_event(9000, 3000)),
                          {"holder_ran": 6000})
-        self.assertEqual(self.parts_of_answer(*first, sleep(1000, 6000),
+        self.assertEqual(self.parts_of_answer(*first, sleeping_event(1000, 6000),
                                               self.open_holds_begin(9000)), {})
         self.assertEqual(json.loads(self.report("--json", "--filter", "Kind == mutex"))["answer"]
                          ["open_holds"], [])
 
     def test_record_behind_the_list_tells_how_it_ended(self):
         parts = self.parts_of_answer(self.open_holds_begin(4000), held_event(4000),
-                                     waiting_event(4000), sleep(1000, 5000),
-                                     sleep(5000, 5100, 2000, thread=56))
+                                     waiting_event(4000), sleeping_event(1000, 5000),
+                                     sleeping_event(5000, 5100, 2000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2000})
         self.assertEqual(self.held_lines(), [])
 
     def test_record_of_a_long_wait_behind_the_list_does_not_end_it(self):
         parts = self.parts_of_answer(self.open_holds_begin(9000), held_event(9000),
                                      waiting_event(9000),
-                                     sleep(3000, 9500, thread=56, action=0x224))
+                                     sleeping_event(3000, 9500, thread=56, action=0x224))
         self.assertEqual(parts, {"holder_ran": 6000})
 
     def test_the_oldest_holds_are_named_and_the_rest_counted(self):
@@ -165,7 +167,7 @@ class OpenHolds(Case):
 
     def test_record_behind_the_list_ends_the_deadlock(self):
         self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, 55, 56),
-                          sleep(1000, 9500))
+                          sleeping_event(1000, 9500))
         self.assertEqual(self.parse_deadlock(), ("", []))
 
     def test_long_deadlock_is_cut_and_others_are_counted(self):

@@ -219,13 +219,13 @@ class Perfetto(Case):
         self.assertEqual(hold["cat"], "hold")
 
     def test_release_whose_hold_has_no_known_start_is_an_instant(self):
-        def lock(time, **changes):
+        def spin_event(time, **changes):
             return etl.perfinfo(0x0529, etl.spin_lock(
                 acquire=etl.START_CLOCK + time, release=etl.START_CLOCK + time, depth=0, **changes),
                 time_stamp=etl.START_CLOCK + time)
         trace = self.convert_to_perfetto(etl.ntklog_rundown(3, blockers=1),
-                                         lock(100, rule=28, wait=0, spins=0),
-                                         lock(120, rule=2, wait=60, spins=1, thread=56))
+                                         spin_event(100, rule=28, wait=0, spins=0),
+                                         spin_event(120, rule=2, wait=60, spins=1, thread=56))
         release, wait = self.without_class_slices(trace)
         self.assertEqual((release["cat"], release["name"], release["group"], release["track"]),
                          ("release", "release: 0xffff888012345678", "spin locks, by CPU", wait["track"]))
@@ -235,7 +235,7 @@ class Perfetto(Case):
         self.assertNotIn("dur", release)
         self.assertEqual(trace.flows, [(release, wait)])
         # Without ntklog's rundown the byte is no rule.
-        (hold,) = self.slices_of_locks(lock(100, rule=28, wait=0, spins=0))
+        (hold,) = self.slices_of_locks(spin_event(100, rule=28, wait=0, spins=0))
         self.assertEqual((hold["cat"], hold["dur"]), ("hold", 0))
 
     def test_resource_makes_wait_and_hold_slices(self):
@@ -386,14 +386,14 @@ class Perfetto(Case):
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 8 b\nlock 100 queue.lock\nlock 200 queue.lock\n")
 
-        def lock(address, wait, hold, end, thread):
+        def spin_event(address, wait, hold, end, thread):
             return etl.perfinfo(0x0529, etl.spin_lock(
                 address=address, acquire=etl.START_CLOCK + hold, release=etl.START_CLOCK + end,
                 wait=hold - wait, spins=hold > wait, thread=thread),
                 time_stamp=etl.START_CLOCK + end)
-        trace = self.convert_to_perfetto(lock(0x100, 0, 4096, 8192, 7),
-                                         lock(0x200, 4096, 12288, 16384, 8),
-                                         lock(0x200, 20000, 20000, 30000, 9))
+        trace = self.convert_to_perfetto(spin_event(0x100, 0, 4096, 8192, 7),
+                                         spin_event(0x200, 4096, 12288, 16384, 8),
+                                         spin_event(0x200, 20000, 20000, 30000, 9))
         self.assertEqual([(made["track"], made["name"], made["cat"], made["ts"], made["dur"])
                           for made in trace.slices if made["group"].startswith("waits")],
                          [("queue.lock", "thread 7", "wait", 0, 2048),
@@ -408,7 +408,7 @@ class Perfetto(Case):
         self.assertEqual(max(value for _, value in counter[1]), 1)
 
     @staticmethod
-    def lock_event(wait, hold, end, address=0x100, late=0, **changes):
+    def spin_event(wait, hold, end, address=0x100, late=0, **changes):
         return etl.perfinfo(0x0529, etl.spin_lock(
             address=address, acquire=etl.START_CLOCK + hold, release=etl.START_CLOCK + end,
             wait=hold - wait, spins=hold > wait, **changes),
@@ -423,9 +423,9 @@ class Perfetto(Case):
     def test_flows_do_not_depend_on_the_order_of_the_records(self):
         """The record of the second hold is written when others have got the lock since."""
         late = etl.PERF_FREQ // 20
-        for lock in self.lock_event, self.mutex_event:
-            records = [lock(0, 0, 20), lock(5, 30, 100, late=late), lock(10, 110, 200),
-                       lock(60, 210, 250)]
+        for make in self.spin_event, self.mutex_event:
+            records = [make(0, 0, 20), make(5, 30, 100, late=late),
+                       make(10, 110, 200), make(60, 210, 250)]
             records.append(records.pop(1))
             trace = self.convert_to_perfetto(*records)
             self.assertEqual(sorted((hold["ts"], wait["ts"]) for hold, wait in trace.flows),
@@ -433,14 +433,16 @@ class Perfetto(Case):
                               (110 * self.US, 60 * self.US)])
 
     def test_a_flow_leads_from_the_hold_to_the_next_owner(self):
-        lock = self.lock_event
-        trace = self.convert_to_perfetto(lock(0, 0, 100), lock(50, 110, 200), lock(300, 300, 400),
-                                         lock(410, 420, 500), lock(50, 60, 600, 0x200))
+        spin_event = self.spin_event
+        trace = self.convert_to_perfetto(spin_event(0, 0, 100), spin_event(50, 110, 200),
+                                         spin_event(300, 300, 400),
+                                         spin_event(410, 420, 500), spin_event(50, 60, 600, 0x200))
         self.assertEqual([(hold["cat"], hold["ts"], wait["cat"], wait["ts"])
                           for hold, wait in trace.flows], [("hold", 0, "wait", 50 * self.US)])
         # A wait whose hold is not known ends a flow too, and begins none.
-        trace = self.convert_to_perfetto(etl.ntklog_rundown(2), lock(0, 0, 100, rule=4),
-                                         lock(50, 110, 110, rule=2), lock(60, 200, 200, rule=2))
+        trace = self.convert_to_perfetto(etl.ntklog_rundown(2), spin_event(0, 0, 100, rule=4),
+                                         spin_event(50, 110, 110, rule=2),
+                                         spin_event(60, 200, 200, rule=2))
         self.assertEqual([(hold["ts"], wait["ts"]) for hold, wait in trace.flows],
                          [(0, 50 * self.US)])
 

@@ -22,7 +22,7 @@ NS = 1e9 / etl.PERF_FREQ
 RATE = 1000
 
 
-def spin(address, wait=0, hold=100, caller=0x1000, **changes):
+def spin_event(address, wait=0, hold=100, caller=0x1000, **changes):
     return etl.perfinfo(0x0529, etl.spin_lock(
         address=address, caller=caller, acquire=1000, release=1000 + hold, wait=wait,
         spins=1 if wait else 0, **changes))
@@ -56,8 +56,8 @@ class Diff(tool.Case):
 
     def test_waits_that_did_not_end_are_named(self):
         end = etl.START_CLOCK + 2 * etl.PERF_FREQ
-        self.write_both([spin(0x10, 100)],
-                        [spin(0x10, 100), etl.open_hold_event(end),
+        self.write_both([spin_event(0x10, 100)],
+                        [spin_event(0x10, 100), etl.open_hold_event(end),
                          etl.open_hold_event(end, "held", address=0x20, since=end - 8000, thread=55,
                                              wait=500),
                          etl.open_hold_event(end, "waits", address=0x20, since=end - 6000,
@@ -67,12 +67,13 @@ class Diff(tool.Case):
         report = self.json()
         self.assertEqual((report["open_waits"], report["open_wait_total"]),
                          ([0, 2], [0, 6500 * NS]))
-        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        self.write_both([spin_event(0x10, 100)], [spin_event(0x10, 100)])
         self.assertNotIn("Not compared", self.diff())
 
     def test_rows_are_sums_before_and_after(self):
-        self.write_both([spin(0x10, 100), spin(0x10, 100), spin(0x20, 50)],
-                        [spin(0x10, 500), spin(0x30, 70), spin(0x10, 10, caller=0x2000)])
+        self.write_both([spin_event(0x10, 100), spin_event(0x10, 100), spin_event(0x20, 50)],
+                        [spin_event(0x10, 500), spin_event(0x30, 70),
+                         spin_event(0x10, 10, caller=0x2000)])
         report = self.json()
         self.assertEqual({(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
                                                          round(row["after_ns"] / NS))
@@ -91,8 +92,8 @@ class Diff(tool.Case):
 
     def test_missing_names_are_no_change(self):
         address, caller = 0xFFFF888012345678, 0xFFFFFFFF81234567
-        self.write_both([spin(address, 100, caller=caller)] * 40,
-                        [spin(address, 100, caller=caller)] * 40)
+        self.write_both([spin_event(address, 100, caller=caller)] * 40,
+                        [spin_event(address, 100, caller=caller)] * 40)
         names = f"{caller - 7:x} T acquire\nlock {address:x} queue.lock\n"
         with open(self.path + ".names", "w", encoding="utf-8") as stream:
             stream.write(names)
@@ -110,9 +111,10 @@ class Diff(tool.Case):
         self.assertNotIn("NO NAMES", run("report", self.after).stdout)
 
     def test_recordings_of_two_boots_without_names_do_not_match(self):
-        self.write(etl.file(etl.ntklog_rundown(0), *[spin(0xFFFF888012345678, 100)] * 40))
+        self.write(etl.file(etl.ntklog_rundown(0), *[spin_event(0xFFFF888012345678, 100)] * 40))
         with open(self.after, "wb") as stream:
-            stream.write(etl.file(etl.ntklog_rundown(0), *[spin(0xFFFF888012345690, 100)] * 40,
+            stream.write(etl.file(etl.ntklog_rundown(0),
+                                  *[spin_event(0xFFFF888012345690, 100)] * 40,
                                   boot_time=2))
         rows = json.loads(run("diff", "--json", self.path, self.after).stdout)["changes"]
         self.assertEqual([row["verdict"] for row in rows], ["unknown"] * 2)
@@ -120,9 +122,9 @@ class Diff(tool.Case):
     def test_waits_of_different_modes_are_not_compared(self):
         mutex = etl.linux_lock_event("mutex", address=0x40, wait=100, hold=7)
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2), mutex,
-                            *[spin(0x10, 100, hold=0, rule=2)] * 6))
+                            *[spin_event(0x10, 100, hold=0, rule=2)] * 6))
         with open(self.after, "wb") as stream:
-            stream.write(file_with_rates([spin(0x10, 100)] * 45 + [mutex]))
+            stream.write(file_with_rates([spin_event(0x10, 100)] * 45 + [mutex]))
         note = ("ntklog: %s and %s: their modes record different waits of spin locks: record both "
                 "in mode full or sampled, or both in mode waits or holders\n" % (self.path, self.after))
         for measure in "waits", "wait_total":
@@ -190,8 +192,8 @@ class Diff(tool.Case):
         self.assertEqual(round(row["change_ns"] / NS), 2)
 
     def test_change_is_distinguished_from_noise(self):
-        self.write_both([spin(0x10, 100)] * 400 + [spin(0x20, 100)] * 400,
-                        [spin(0x10, 100)] * 800 + [spin(0x20, 100)] * 410)
+        self.write_both([spin_event(0x10, 100)] * 400 + [spin_event(0x20, 100)] * 400,
+                        [spin_event(0x10, 100)] * 800 + [spin_event(0x20, 100)] * 410)
         for options in (), ("--of", "waits"):
             verdicts = {row["lock"]: row["verdict"] for row in self.json(*options)["changes"]}
             self.assertEqual(verdicts, {"0x10": "more", "0x20": "noise"})
@@ -204,8 +206,8 @@ class Diff(tool.Case):
 
     def test_change_with_an_unknown_error_is_no_noise(self):
         rundown = etl.spinlock_rundown(1, RATE, 1, 0)
-        few = [spin(0x10, 100)] * 3
-        self.write_both(few, [spin(0x10, 200)] * 3, rundown)
+        few = [spin_event(0x10, 100)] * 3
+        self.write_both(few, [spin_event(0x10, 200)] * 3, rundown)
         report = self.json()
         self.assertEqual([(row["verdict"], row["interval_ns"]) for row in report["changes"]],
                          [("unknown", None)])
@@ -218,8 +220,8 @@ class Diff(tool.Case):
         self.assertIsNone(json.loads(result.stdout)["condition"])
 
     def test_table_fits_80_columns(self):
-        self.write_both([spin(0xffffffff80000000 + i, 1000000, caller=0xffffffff81000000)
-                         for i in range(16, 400, 16)], [spin(0xffffffff80000010, 3)])
+        self.write_both([spin_event(0xffffffff80000000 + i, 1000000, caller=0xffffffff81000000)
+                         for i in range(16, 400, 16)], [spin_event(0xffffffff80000010, 3)])
         environment = {**os.environ, "COLUMNS": "80"}
         text = run("diff", self.path, self.after, env=environment).stdout
         table = text[text.index("\n\n"):]
@@ -230,14 +232,14 @@ class Diff(tool.Case):
         self.assertIn("  change %  ", text)
 
     def test_programs_get_all_rows(self):
-        self.write_both([spin(i, 100) for i in range(16, 800, 16)], [spin(16, 3)])
+        self.write_both([spin_event(i, 100) for i in range(16, 800, 16)], [spin_event(16, 3)])
         self.assertEqual(len(self.json()["changes"]), 49)
         self.assertEqual(len(self.diff("--csv").splitlines()), 50)
         self.assertEqual(len(self.json("--top", "7")["changes"]), 7)
 
     def test_page_has_the_text_the_table_and_the_changes(self):
-        self.write_both([spin(0x10, wait=100)] * 30 + [spin(0x20, wait=7)],
-                        [spin(0x10, wait=300)] * 30)
+        self.write_both([spin_event(0x10, wait=100)] * 30 + [spin_event(0x20, wait=7)],
+                        [spin_event(0x10, wait=300)] * 30)
         page = self.diff("--html", "-")
         text, rows = html.unescape(page), self.json()["changes"]
         self.assertIn(self.diff().split("\n\n")[0], text)
@@ -249,7 +251,7 @@ class Diff(tool.Case):
         self.assertEqual(counted["changes"][0]["change"], -1)
 
     def test_page_does_not_overwrite_a_file_that_is_read(self):
-        self.write_both([spin(0x10)], [spin(0x10)])
+        self.write_both([spin_event(0x10)], [spin_event(0x10)])
         files = self.path, self.after
         for path in *files, self.after + ".names":
             result = run("diff", "--html", path, *files)
@@ -259,7 +261,7 @@ class Diff(tool.Case):
         self.assertIn("cannot write", run("diff", "--html", "/dev/full", *files).stderr)
 
     def test_condition_sets_the_exit_status(self):
-        self.write_both([spin(0x10, 100)] * 1000, [spin(0x10, 100)] * 1500)
+        self.write_both([spin_event(0x10, 100)] * 1000, [spin_event(0x10, 100)] * 1500)
         for condition, status in (
                 ("wait_total > +20%", 3), ("waits>20%", 3), ("hold_total > 20%", 3),
                 # The change is 50 percent, give or take 10.
@@ -270,7 +272,7 @@ class Diff(tool.Case):
         self.assertIs(report["condition"], True)
 
     def test_bad_input_is_refused(self):
-        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        self.write_both([spin_event(0x10, 100)], [spin_event(0x10, 100)])
         for condition in "", "wait_total", "moon > 20%", "waits = 3%", "waits > 20", "waits > 2%x":
             result = run("diff", "--fail-if", condition, self.path, self.after)
             self.assertEqual(result.returncode, 2)
@@ -304,7 +306,7 @@ class Diff(tool.Case):
         self.assertIn(".missing", result.stderr)
 
     def test_file_that_cannot_be_opened_is_not_compared(self):
-        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        self.write_both([spin_event(0x10, 100)], [spin_event(0x10, 100)])
         empty = self.path + ".empty"
         with open(empty, "wb"):
             pass
@@ -330,10 +332,12 @@ class Diff(tool.Case):
     def test_directories_are_the_sums_of_their_files(self):
         """Machines whose clocks do not agree, and more files than there are CPUs."""
         count = 3 * os.cpu_count() + 2
-        before = self.write_fleet("before", *(file_with_rates([spin(0x10, 100 + i), spin(0x20, 7)])
+        before = self.write_fleet("before", *(file_with_rates([spin_event(0x10, 100 + i),
+                                                               spin_event(0x20, 7)])
                                               for i in range(count)))
         after = self.write_fleet("after",
-                                 *(file_with_rates([spin(0x10, 900)]) for _ in range(count + 1)))
+                                 *(file_with_rates([spin_event(0x10, 900)])
+                                   for _ in range(count + 1)))
         result = run("diff", "--json", before, after)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         report = json.loads(result.stdout)
@@ -355,7 +359,7 @@ class Diff(tool.Case):
         self.assertAlmostEqual(both["interval"], one["interval"] * (count + 1) ** .5)
 
     def test_a_bad_file_of_a_directory_is_named(self):
-        good = file_with_rates([spin(0x10, 100)])
+        good = file_with_rates([spin_event(0x10, 100)])
         directory = self.write_fleet("after", good, good[:-7], good)
         self.write(good)
         result = run("diff", self.path, directory)
@@ -367,7 +371,7 @@ class Diff(tool.Case):
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("host1.etl: ", result.stderr)
         directory = self.write_fleet("waits", good,
-                                     file_with_rates([spin(0x10, 300, hold=0, rule=2)]))
+                                     file_with_rates([spin_event(0x10, 300, hold=0, rule=2)]))
         result = run("diff", "--of", "hold_total", self.path, directory)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("host1.etl: its mode records no holds", result.stderr)
@@ -385,7 +389,7 @@ class Diff(tool.Case):
 
     def test_a_process_that_dies_is_an_error(self):
         """The test kills the process that waits for more of the standard input."""
-        self.write(file_with_rates([spin(0x10, 100)]))
+        self.write(file_with_rates([spin_event(0x10, 100)]))
         # The search for leaks has a child of its own, without which it does not end.
         environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
         with subprocess.Popen([tool.NTKLOG, "diff", self.path, "-"], stdin=subprocess.PIPE,
@@ -402,7 +406,8 @@ class Diff(tool.Case):
 
     def test_holds_that_mode_waits_does_not_record_are_not_compared(self):
         mutex = etl.linux_lock_event("mutex", 0x22, address=0x40, wait=100, hold=7)
-        self.write_both([spin(0x10, 100), mutex], [spin(0x10, 300, hold=0, rule=2), mutex])
+        self.write_both([spin_event(0x10, 100), mutex],
+                        [spin_event(0x10, 300, hold=0, rule=2), mutex])
         self.assertIn("\nhold_total: not known: the mode of %s records no holds of spin locks\n" % self.after,
                       self.diff())
         report = self.json()
@@ -416,7 +421,7 @@ class Diff(tool.Case):
             self.diff(*options, "--lock", "0x40")
 
     def test_damaged_file_is_compared_as_far_as_it_can_be_read(self):
-        self.write_both([spin(0x10, 100)] * 60, [spin(0x10, 100)] * 60)
+        self.write_both([spin_event(0x10, 100)] * 60, [spin_event(0x10, 100)] * 60)
         os.truncate(self.after, 2 * etl.SIZE)
         result = run("diff", self.path, self.after)
         self.assertEqual(result.returncode, 1)
@@ -424,7 +429,7 @@ class Diff(tool.Case):
 
     def false_alarm_rate(self, draw, mean, rundown, seed):
         generator = random.Random(seed)
-        files = [[spin(0x1000 + 16 * row, int(1000 * draw(generator)) + 1)
+        files = [[spin_event(0x1000 + 16 * row, int(1000 * draw(generator)) + 1)
                   for row in range(400) for _ in range(draw_poisson(generator, mean))]
                  for _ in range(2)]
         self.write_both(*files, rundown)

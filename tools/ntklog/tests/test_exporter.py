@@ -19,8 +19,8 @@ TICK = 1 / etl.PERF_FREQ
 
 class Metrics(ExporterCase):
     def test_a_contended_lock_is_named_with_its_holder(self):
-        self.log_events(self.spin(3, 1000, 9000, caller=1),
-                        self.spin(3, 9000, 9100, wait=6000, caller=2))
+        self.log_events(self.spin_event(3, 1000, 9000, caller=1),
+                        self.spin_event(3, 9000, 9100, wait=6000, caller=2))
         self.start_exporter()
         found = self.scrape_after_update()
         labels = ("spinlock", "class_3")
@@ -36,8 +36,8 @@ class Metrics(ExporterCase):
         self.assertAlmostEqual(charged["function_1"], 6000 * TICK)
 
     def test_histograms_have_fixed_bounds(self):
-        self.log_events(self.spin(0, 1000, 1020, wait=9, rule=2),
-                        self.spin(0, 5000, 5020, wait=90000, rule=2))
+        self.log_events(self.spin_event(0, 1000, 1020, wait=9, rule=2),
+                        self.spin_event(0, 5000, 5020, wait=90000, rule=2))
         self.start_exporter()
         found = self.scrape_after_update()
         buckets = {key[3]: value for key, value in found.items()
@@ -48,7 +48,7 @@ class Metrics(ExporterCase):
         self.assertEqual(list(buckets.values()), [0] * 2 + [0] + [1] * 6 + [2] * 5)
 
     def test_locks_have_kinds_and_no_addresses(self):
-        self.log_events(self.spin(0, 1000, 1100, flags=0x10),
+        self.log_events(self.spin_event(0, 1000, 1100, flags=0x10),
                         etl.linux_lock_event("mutex", wait=40),
                         etl.linux_lock_event("rwsem", address=lock_address(1)),
                         etl.linux_lock_event("rwsem", 0x42, address=lock_address(1)))
@@ -61,7 +61,7 @@ class Metrics(ExporterCase):
         self.assertNotRegex(self.get_page()[1], "0x[0-9a-f]")
 
     def test_both_formats_are_correct(self):
-        self.log_events(self.spin(0, 1000, 9000), self.spin(0, 9000, 9100, wait=6000))
+        self.log_events(self.spin_event(0, 1000, 9000), self.spin_event(0, 9000, 9100, wait=6000))
         self.start_exporter()
         self.scrape_after_update()
         headers, text = self.get_page()
@@ -74,11 +74,11 @@ class Metrics(ExporterCase):
                          {key[:3] for key in self.scrape()})
 
     def test_counters_grow_and_series_stay(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter("--top", "8")
         before = self.scrape_after_update()
         for turn in range(3):
-            self.log_more(*(self.spin(turn * 10 + number, 2000, 2100, wait=5)
+            self.log_more(*(self.spin_event(turn * 10 + number, 2000, 2100, wait=5)
                             for number in range(1, 10)))
             after = self.scrape_after_update()
             self.assertLessEqual(set(before), set(after))
@@ -94,29 +94,30 @@ class Metrics(ExporterCase):
         self.assertEqual(before["ntklog_lock_series", "classes"], 8)
 
     def test_locks_without_waits_leave_half_of_the_series(self):
-        self.log_events(*(self.spin(number, 1000, 1100) for number in range(20)))
+        self.log_events(*(self.spin_event(number, 1000, 1100) for number in range(20)))
         self.start_exporter("--top", "8")
         self.assertEqual(self.scrape_after_update()["ntklog_lock_series", "classes"], 4)
-        self.log_more(self.spin(70, 2000, 2100, wait=5))
+        self.log_more(self.spin_event(70, 2000, 2100, wait=5))
         self.assertIn(("ntklog_lock_acquisitions_total", "spinlock", "class_70"),
                       self.scrape_after_update())
 
     def test_holders_are_limited(self):
         self.log_events(*(event for number in range(1, 7) for event in (
-            self.spin(0, number * 10000, number * 10000 + 8000, caller=number),
-            self.spin(0, number * 10000 + 8000, number * 10000 + 8100, wait=1000 * number, caller=7))))
+            self.spin_event(0, number * 10000, number * 10000 + 8000, caller=number),
+            self.spin_event(0, number * 10000 + 8000, number * 10000 + 8100, wait=1000 * number,
+                            caller=7))))
         self.start_exporter("--top", "2")
         charged = {key[3]: round(value / TICK) for key, value in self.scrape_after_update().items()
                    if key[0] == "ntklog_lock_charged_wait_seconds_total"}
         self.assertEqual(charged, {"function_6": 6000, "function_5": 5000, "other": 10000})
 
     def test_a_change_of_rates_divides_the_sums(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
         self.scrape_after_update()
         self.set("spinlock/acquire_sample_rate", 5000)
         self.log_more(etl.spinlock_rundown(acquire=1009, end=True),
-                      etl.spinlock_rundown(acquire=5000), self.spin(0, 2000, 2100))
+                      etl.spinlock_rundown(acquire=5000), self.spin_event(0, 2000, 2100))
         self.assertEqual(self.scrape_after_update()["ntklog_lock_acquisitions_total", "spinlock",
                                                     "class_0"],
                          1009 + 5000)
@@ -124,14 +125,14 @@ class Metrics(ExporterCase):
     def test_two_changes_of_rates_in_an_interval_are_weighted(self):
         self.log_events(*(event for number, rate in enumerate((10, 5000, 1009)) for event in (
             etl.spinlock_rundown(acquire=rate, time_stamp=etl.START_CLOCK + number * 1000 + 500),
-            self.spin(0, number * 1000 + 600, number * 1000 + 700))))
+            self.spin_event(0, number * 1000 + 600, number * 1000 + 700))))
         self.start_exporter()
         self.assertEqual(self.scrape_after_update()["ntklog_lock_acquisitions_total", "spinlock",
                                                     "class_0"],
                          10 + 5000 + 1009)
 
     def test_loss_is_counted_by_reason(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
         self.write_session_file(7, "stats", "total 50 46 4 0 0 0\n")
         self.write_counters(Suppressed=10, Untracked=2 ** 32 + 8, BlockersDropped=12)
@@ -145,25 +146,25 @@ class Metrics(ExporterCase):
         self.assertEqual(found["ntklog_class_notes_lost_total",], 5)
 
     def test_a_missing_buffer_does_not_stop_the_sums(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
         self.sequence += 5
-        self.log_more(self.spin(1, 2000, 2100))
+        self.log_more(self.spin_event(1, 2000, 2100))
         self.scrape_after_update()
         found = self.scrape_after_update()
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
         # A number that comes later than the others opens no gap.
         self.sequence -= 4
-        self.log_more(self.spin(1, 2000, 2100))
+        self.log_more(self.spin_event(1, 2000, 2100))
         self.sequence += 3
-        self.log_more(self.spin(1, 3000, 3100))
+        self.log_more(self.spin_event(1, 3000, 3100))
         found = self.scrape_after_update()
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 3 * 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
 
     def test_build_and_settings_are_metrics(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter("--mode", "waits", "--top", "3", budget="2.5%")
         found = self.scrape()
         self.assertIn(("ntklog_build_info",
@@ -182,7 +183,7 @@ class Budget(ExporterCase):
 
     def setUp(self):
         super().setUp()
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.cpus = os.cpu_count()
 
     def put_load(self, condition, acquisitions=0, events=0):
@@ -272,7 +273,7 @@ def make_fifo(path):
 class Outputs(ExporterCase):
     def setUp(self):
         super().setUp()
-        self.log_events(self.spin(0, 1000, 1100, wait=5))
+        self.log_events(self.spin_event(0, 1000, 1100, wait=5))
 
     def test_textfile_is_replaced_and_removed(self):
         path = os.path.join(self.directory, "ntklog.prom")
@@ -418,7 +419,7 @@ class Outputs(ExporterCase):
 
 class Errors(ExporterCase):
     def check_failure(self, *arguments, status=1):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         result = self.run_tool("exporter", *arguments)
         self.assertEqual((result.returncode, result.stdout), (status, ""), result.stderr)
         self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
@@ -485,7 +486,7 @@ class Errors(ExporterCase):
 
     def test_module_without_modes_is_refused(self):
         os.remove(os.path.join(self.directory, "linux_mode"))
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         result = self.run_tool("exporter", "--listen", self.address)
         self.assertEqual((result.returncode, result.stderr),
                          (1, "ntklog: mode sampled: the loaded module has no modes: load a newer one\n"))
@@ -501,7 +502,7 @@ class Errors(ExporterCase):
         names = ["linux_mode", "spinlock/blockers", *self.PARAMETERS]
         before = {name: self.read_file(name).strip() for name in names}
         path = os.path.join(self.directory, "metrics.prom")
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter("--mode", "waits", "--textfile", path)
         for options in ("--textfile", path), ("--listen", self.address), ("--mode", "full"):
             result = self.run_tool("exporter", *options)

@@ -20,7 +20,7 @@ import tool
 from tool import run
 
 
-def spin(address, wait, **changes):
+def spin_event(address, wait, **changes):
     return etl.perfinfo(0x0529, etl.spin_lock(
         address=address, acquire=1000, release=1100, wait=wait, spins=1 if wait else 0,
         **changes))
@@ -28,7 +28,8 @@ def spin(address, wait, **changes):
 
 class Fleet(tool.Case):
     def write_fleet(self, count):
-        return [self.write_trace("fleet/h%02d.etl" % i, spin(0x10, 100 + i), spin(0x20, 7 * i),
+        return [self.write_trace("fleet/h%02d.etl" % i, spin_event(0x10, 100 + i),
+                                 spin_event(0x20, 7 * i),
                                  etl.perfinfo(0x052B, etl.resource_data(address=0x40)),
                                  etl.perfinfo(0x0524, etl.context_swap_data(new=7, old=0), 4))
                 for i in range(count)]
@@ -95,7 +96,8 @@ class Many(Fleet):
         self.assertEqual([row[2] for row in table[1:19]], 9 * ["0x10"] + 9 * ["0x20"])
 
     def test_hosts_show_their_heaviest_rows_first(self):
-        paths = [self.write_trace(name, spin(0x10, 5), spin(0x20, 700), spin(0x30, 9))
+        paths = [self.write_trace(name, spin_event(0x10, 5), spin_event(0x20, 700),
+                                  spin_event(0x30, 9))
                  for name in ("b.etl", "a.etl")]
         rows = json.loads(self.report("--json", "--sort", "host", "--top", "2", *paths).stdout)
         self.assertEqual([(row["host"], row["lock"]) for row in rows["locks"]],
@@ -104,7 +106,7 @@ class Many(Fleet):
     def test_sleeping_locks_are_named_as_in_the_report_of_one_file(self):
         mutex = self.write_trace("m.etl", etl.linux_lock_event("mutex"))
         resource = self.write_trace("r.etl", etl.perfinfo(0x052B, etl.resource_data()))
-        nothing = self.write_trace("n.etl", spin(0x10, 100))
+        nothing = self.write_trace("n.etl", spin_event(0x10, 100))
         for paths, title, column in (
                 ((mutex, nothing), "Linux' locks that sleep", "kind +"),
                 ((resource, mutex), "Executive resources and Linux' locks that sleep", "kind +"),
@@ -115,7 +117,7 @@ class Many(Fleet):
         self.assertRegex(text, r"\nLinux' locks that sleep, by wait_total.*\n *wait\n")
 
     def test_files_of_one_name_get_different_hosts(self):
-        paths = [self.write_trace("%s/h.etl" % name, spin(0x10, 100)) for name in ("a", "b")]
+        paths = [self.write_trace("%s/h.etl" % name, spin_event(0x10, 100)) for name in ("a", "b")]
         rows = json.loads(self.report("--json", *paths).stdout)["locks"]
         self.assertEqual({row["host"] for row in rows}, set(paths))
 
@@ -146,7 +148,7 @@ class Many(Fleet):
                                *self.write_fleet(1)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             with open(pipe, "wb") as stream:
-                data = etl.long_file([spin(0x1000 + 16 * i, 5) for i in range(16000)])
+                data = etl.long_file([spin_event(0x1000 + 16 * i, 5) for i in range(16000)])
                 stream.write(data[:etl.SIZE])
                 stream.flush()
                 child = self.wait_for_reader(pipe)
@@ -189,8 +191,8 @@ class Many(Fleet):
                              r"      0xffffffff8100000%d\n      0xffffffff82000000\n" % (host, address))
 
     def test_lock_that_one_file_has_is_found(self):
-        paths = [self.write_trace("a.etl", spin(0x10, 100)),
-                 self.write_trace("b.etl", spin(0x20, 100))]
+        paths = [self.write_trace("a.etl", spin_event(0x10, 100)),
+                 self.write_trace("b.etl", spin_event(0x20, 100))]
         rows = json.loads(self.report("--json", "--lock", "0x20", *paths).stdout)["locks"]
         self.assertEqual([(row["host"], row["lock"]) for row in rows], [("b", "0x20")])
         result = self.report("--lock", "0x30", *paths, status=1)
@@ -240,8 +242,8 @@ class DumpOfMany(Fleet):
                               for line in lines[1:]])
 
     def test_strange_names_of_hosts_are_quoted(self):
-        paths = [self.write_trace('a "b", c.etl', spin(0x10, 5)),
-                 self.write_trace("d.etl", spin(0x10, 5))]
+        paths = [self.write_trace('a "b", c.etl', spin_event(0x10, 5)),
+                 self.write_trace("d.etl", spin_event(0x10, 5))]
         self.assertEqual(json.loads(self.dump("--json", *paths).splitlines()[0])["Host"],
                          'a "b", c')
         rows = list(csv.DictReader(io.StringIO(self.dump("--csv", *paths))))
@@ -268,8 +270,8 @@ class DumpOfMany(Fleet):
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
     def test_result_that_cannot_be_stored_is_not_printed(self):
-        paths = [self.write_trace("a.etl", *[spin(0x10, 5)] * 40),
-                 self.write_trace("b.etl", spin(0x10, 5))]
+        paths = [self.write_trace("a.etl", *[spin_event(0x10, 5)] * 40),
+                 self.write_trace("b.etl", spin_event(0x10, 5))]
         for command in "dump", "report":
             result = run(command, "--json", *paths, preexec_fn=lambda: self.limit_file_size(100))
             self.assertEqual(result.returncode, 1, command)
@@ -285,7 +287,7 @@ class DumpOfMany(Fleet):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               preexec_fn=lambda: self.limit_file_size(0)) as process:
             with open(pipe, "wb") as stream:
-                stream.write(etl.long_file([spin(0x10, 5)] * 80))
+                stream.write(etl.long_file([spin_event(0x10, 5)] * 80))
                 stream.flush()
                 child = self.wait_for_reader(pipe)
                 tool.wait_until_it_sleeps(child, stream)

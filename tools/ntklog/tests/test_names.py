@@ -56,7 +56,7 @@ class Names(Directory):
             return stream.read().splitlines()
 
     @staticmethod
-    def lock_event(**changes):
+    def spin_event(**changes):
         return etl.perfinfo(0x0529, etl.spin_lock(**{"address": 0xffffffff82000030, **changes}))
 
     EXPECTED = ["ffffffff81234000 T caller", "ffffffff81234568 t after",
@@ -64,8 +64,8 @@ class Names(Directory):
 
     def test_stop_writes_names_of_what_is_in_the_file(self):
         self.log_buffers(2,
-                         etl.buffer([self.lock_event(), self.lock_event(address=0xffff888012345678),
-                                self.lock_event(address=0x12345678)]))
+                         etl.buffer([self.spin_event(), self.spin_event(address=0xffff888012345678),
+                                self.spin_event(address=0x12345678)]))
         for _ in range(2):
             result = self.run_tool("stop", "2", "-o", self.etl)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -79,7 +79,7 @@ class Names(Directory):
 
     def test_names_that_cannot_be_read_tell_how_to_do_without(self):
         with open(self.etl, "wb") as stream:
-            stream.write(etl.file(self.lock_event()))
+            stream.write(etl.file(self.spin_event()))
         os.symlink(self.etl + ".names", self.etl + ".names")
         result = run("report", self.etl)
         self.assertEqual(result.returncode, 1)
@@ -88,7 +88,7 @@ class Names(Directory):
 
     def test_lock_at_the_address_of_a_lock_class_key_is_named(self):
         with open(self.etl, "wb") as stream:
-            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), self.lock_event()))
+            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), self.spin_event()))
         for names, expected in (("__key.2", "my_mutex"), "my_mutex"), (("__key",), "__key"), \
                 (("__keys", "my_mutex"), "__keys"):
             with open(self.etl + ".names", "w", encoding="utf-8") as stream:
@@ -107,7 +107,7 @@ class Names(Directory):
         self.write_proc("56/status", "Name:\tunused\nTgid:\t55\nPid:\t56\n")
         self.write_proc("56/cgroup", "1:name=systemd:/old\n0::/a\tb.slice (deleted)\n")
         self.write_proc("55/status", "Name:\tworker\nTgid:\t55\nPid:\t55\n")
-        self.log_buffers(2, etl.buffer([self.lock_event(thread=56)]))
+        self.log_buffers(2, etl.buffer([self.spin_event(thread=56)]))
         result = self.run_tool("stop", "2", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(sorted(line for line in self.read_names_file()
@@ -125,7 +125,7 @@ class Names(Directory):
         self.write_proc("55/cgroup", "0::/a\n")
         with open(os.path.join(self.directory, "tasks"), "w") as stream:
             stream.write("57 57 %d \t/b\n" % (T + 5))
-        self.log_buffers(2, etl.buffer([self.lock_event(thread=thread) for thread in (55, 57)]))
+        self.log_buffers(2, etl.buffer([self.spin_event(thread=thread) for thread in (55, 57)]))
         result = self.run_tool("stop", "2", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("have no name", result.stderr)
@@ -147,7 +147,7 @@ class Names(Directory):
             stream.write("57 57 %d sh\t/a b.scope\n57 57 %d x\x1by\t-\n" % (T + 5, T + 90) +
                          "58 57 %d other\t/a b.scope\n99 99 %d unused\t/\n" % (T + 8, T + 9) +
                          "55 55 %d old\t/\n" % (T + 6) + "lost 3 long 1\n")
-        self.log_buffers(2, etl.buffer([self.lock_event(thread=thread) for thread in (58, 55, 60)]))
+        self.log_buffers(2, etl.buffer([self.spin_event(thread=thread) for thread in (58, 55, 60)]))
         result = self.run_tool("stop", "2", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(sorted(line for line in self.read_names_file()
@@ -180,7 +180,7 @@ class Names(Directory):
 
     def test_call_at_the_end_of_a_function_is_named_after_it(self):
         """The return address is the start of the next function, which has called nothing."""
-        self.log_buffers(2, etl.buffer([self.lock_event(spins=1),
+        self.log_buffers(2, etl.buffer([self.spin_event(spins=1),
                                 etl.stack_event(etl.START_CLOCK + etl.PERF_FREQ,
                                                 [0xffffffff81400000])]))
         self.run_tool("stop", "2", "-o", self.etl)
@@ -188,8 +188,8 @@ class Names(Directory):
         self.assertTrue(folded.startswith("unused "), folded)
 
     def test_no_names_option_writes_no_file(self):
-        self.log_buffers(2, etl.buffer([self.lock_event()]))
-        self.log_buffers(7, etl.buffer([self.lock_event()]))
+        self.log_buffers(2, etl.buffer([self.spin_event()]))
+        self.log_buffers(7, etl.buffer([self.spin_event()]))
         for arguments in (("stop", "2"), ("record", "--duration", ".1")):
             result = self.run_tool(*arguments, "--no-names", "-o", self.etl)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -199,7 +199,7 @@ class Names(Directory):
         os.mkdir(self.etl)
         with open(self.etl + ".names", "w") as stream:
             stream.write("thread 1 of_another\n")
-        self.log_buffers(7, etl.buffer([self.lock_event()]))
+        self.log_buffers(7, etl.buffer([self.spin_event()]))
         for arguments in (("stop", "7"), ("record", "--duration", ".1")):
             result = self.run_tool(*arguments, "-o", self.etl)
             self.assertEqual(result.returncode, 1)
@@ -219,7 +219,7 @@ class Names(Directory):
                         "old 16384 1 - Live 0xffffffffc0000000\n")
         os.mkdir(os.path.join(self.proc, "57"))
         self.write_proc("57/comm", "young\n")
-        self.log_more(self.lock_event(address=0xffffffffc0100048, thread=57))
+        self.log_more(self.spin_event(address=0xffffffffc0100048, thread=57))
         self.wait_for(lambda: "thread 57 young" in self.read_names_file())
         self.write_proc("57/comm", "its name\n")
         self.wait_for(lambda: "thread 57 its name" in self.read_names_file())
@@ -235,7 +235,7 @@ class Names(Directory):
                          ["new_lock+0x8 [new]", "the_lock+0x30"])
 
     def start_recording_with_names(self):
-        self.log_buffers(7, etl.buffer([self.lock_event()]))
+        self.log_buffers(7, etl.buffer([self.spin_event()]))
         process = self.start_recording()
         self.wait_for(lambda: os.path.exists(self.etl + ".names") and
                       "thread 55 worker" in self.read_names_file())
@@ -251,8 +251,8 @@ class Names(Directory):
         process = self.start_recording_with_names()
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, MODULE))
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n")
-        self.log_more(self.lock_event(address=0xffffffffc0000008),
-                      self.lock_event(address=0xffffffffc0100048))
+        self.log_more(self.spin_event(address=0xffffffffc0000008),
+                      self.spin_event(address=0xffffffffc0100048))
         self.assertEqual(self.end_and_read_locks(process),
                          ["new_lock+0x8 [new]", "the_lock+0x30", "unused_code+0x8 [old]"])
 
@@ -264,9 +264,9 @@ class Names(Directory):
         process = self.start_recording_with_names()
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, keeper + MODULE))
         self.write_proc("modules", modules + "new 16384 1 - Live 0xffffffffc0100000\n")
-        self.log_more(self.lock_event(address=0xffffffffc0000008),
-                      self.lock_event(address=0xffffffffc0000048),
-                      self.lock_event(address=0xffffffffbffff008))
+        self.log_more(self.spin_event(address=0xffffffffc0000008),
+                      self.spin_event(address=0xffffffffc0000048),
+                      self.spin_event(address=0xffffffffbffff008))
         self.assertEqual(self.end_and_read_locks(process), [
             "code+0x8 [keeper]", "data+0x8 [old]", "the_lock+0x30", "unused_code+0x8 [old]"])
 
@@ -275,8 +275,8 @@ class Names(Directory):
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, "ffffffffbffff000 t before\t[new]\n"
                                                      "ffffffffc0000010 t code\t[new]\n"))
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffbffff000\n")
-        self.log_more(self.lock_event(address=0xffffffffc0000008),
-                      self.lock_event(address=0xffffffffc0000018))
+        self.log_more(self.spin_event(address=0xffffffffc0000008),
+                      self.spin_event(address=0xffffffffc0000018))
         self.assertEqual(self.end_and_read_locks(process),
                          ["before+0x1008 [new]", "code+0x8 [new]", "the_lock+0x30"])
 
@@ -285,11 +285,11 @@ class Names(Directory):
         self.write_proc("modules", "")
         os.mkdir(os.path.join(self.proc, "57"))
         self.write_proc("57/comm", "young\n")
-        self.log_more(self.lock_event(address=0xffffffff82000030, thread=57))
+        self.log_more(self.spin_event(address=0xffffffff82000030, thread=57))
         self.wait_for(lambda: "thread 57 young" in self.read_names_file())
         self.write_proc("kallsyms", KALLSYMS.replace("unused_code", "new_code"))
         self.write_proc("modules", "old 16384 1 - Live 0xffffffffc0000000\n")
-        self.log_more(self.lock_event(address=0xffffffffc0000008))
+        self.log_more(self.spin_event(address=0xffffffffc0000008))
         self.assertEqual(self.end_and_read_locks(process), ["new_code+0x8 [old]", "the_lock+0x30"])
 
     def test_last_symbol_of_a_region_ends_with_the_next_page(self):
@@ -299,7 +299,7 @@ class Names(Directory):
                         "ffffffffc0100000 t code\t[new]\n"
                         "ffffffffc0108040 d first_lock\t[new]\n"
                         "ffffffffc0109080 b last_lock\t[new]\n")
-        self.log_buffers(2, etl.buffer([self.lock_event(address=address) for address in (
+        self.log_buffers(2, etl.buffer([self.spin_event(address=address) for address in (
             0xffffffffc0101ff8, 0xffffffffc0102000, 0xffffffffc0109078, 0xffffffffc010aff8,
             0xffffffffc010b000)]))
         result = self.run_tool("stop", "2", "-o", self.etl)
@@ -315,7 +315,7 @@ class Names(Directory):
         self.write_proc("kallsyms", KALLSYMS + MODULE)
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n"
                         "old 16384 1 - Live 0xffffffffc0000000\n")
-        self.log_more(self.lock_event(address=0xffffffffc0100048))
+        self.log_more(self.spin_event(address=0xffffffffc0100048))
         process.terminate()
         process.communicate()
         self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.read_names_file())
@@ -326,7 +326,7 @@ class Names(Directory):
         with open(self.etl, "wb") as stream:
             stream.write(etl.header_buffer(2, boot_time=116444736000000000 +
                                            int((boot - boot_age) * 1e7)) +
-                         etl.buffer([self.lock_event()]))
+                         etl.buffer([self.spin_event()]))
 
     def test_names_are_written_for_a_file_without_them(self):
         self.write_trace_without_names()

@@ -9,7 +9,7 @@ import io
 import json
 import random
 
-from answer_case import BASE, HOLDER, LOCK, NS, OTHER, WAITER, Case, sleep, switch
+from answer_case import BASE, HOLDER, LOCK, NS, OTHER, WAITER, Case, sleeping_event, switch_event
 import etl_writer as etl
 import tap
 from tool import run
@@ -21,7 +21,7 @@ SCHEDULE, SLEEP = 0xFFFFFFFF81000401, 0xFFFFFFFF81000501
 
 def caller_and_lock(caller, acquire, release, wait=0, thread=55, address=LOCK, **sums):
     return (etl.caller_event(address, caller, sums, time_stamp=BASE + release),
-            sleep(acquire, release, wait, thread, address=address))
+            sleeping_event(acquire, release, wait, thread, address=address))
 
 
 class Parts(Case):
@@ -61,7 +61,7 @@ class Parts(Case):
             return (etl.caller_event(LOCK, HOLDER, {"hold_blocked": 2000}, time_stamp=BASE + 5000),
                     etl.block_stack_event(lock, 1500, [SCHEDULE, SLEEP, HOLDER],
                                           time_stamp=BASE + at),
-                    sleep(1000, 5000),
+                    sleeping_event(1000, 5000),
                     *caller_and_lock(WAITER, 5000, 5100, 3000, 56, wait_blocked=2900))
 
         parts = self.parts_of_answer(*holds())
@@ -80,7 +80,7 @@ class Parts(Case):
     def test_context_switches_count_instead_of_sums(self):
         """The clock of the sums differs a little from that of the switches."""
         parts = self.parts_of_answer(
-            switch(1500, 55, 0), switch(2500, 0, 55),
+            switch_event(1500, 55, 0), switch_event(2500, 0, 55),
             *caller_and_lock(HOLDER, 1000, 5000, hold_ready=10, hold_blocked=1005),
             *caller_and_lock(WAITER, 5000, 5100, 3000, 56))
         self.assertEqual(parts, {"holder_ran": 2500, "holder_blocked": 500})
@@ -88,24 +88,25 @@ class Parts(Case):
 
     def test_sums_count_where_the_context_switches_of_the_task_are_missing(self):
         """A buffer was lost, or overwritten: the other switches stay."""
-        others = switch(900, 77, 55), switch(2200, 0, 78), switch(2300, 78, 0)
+        others = switch_event(900, 77, 55), switch_event(2200, 0, 78), switch_event(2300, 78, 0)
         holds = (*caller_and_lock(HOLDER, 1000, 4500, hold_blocked=2800),
                  *caller_and_lock(WAITER, 5000, 5100, 3500, 56, wait_blocked=3200,
                                   wait_last_ready=100))
         expected = {"holder_ran": 600, "holder_blocked": 2400, "free_next_owner_asleep": 400,
                     "free_next_owner_without_cpu": 100}
         self.assertEqual(self.parts_of_answer(*others, *holds), expected)
-        self.assertEqual(self.parts_of_answer(*others, switch(3800, 55, 0), switch(4100, 0, 55),
+        self.assertEqual(self.parts_of_answer(*others, switch_event(3800, 55, 0),
+                                              switch_event(4100, 0, 55),
                                               *holds),
                          expected)
-        self.assertEqual(self.parts_of_answer(*others, switch(4100, 0, 55), *holds), expected)
+        self.assertEqual(self.parts_of_answer(*others, switch_event(4100, 0, 55), *holds), expected)
 
     def test_holds_with_context_switches_and_others_with_sums(self):
         """The switches of the second of two equal holds are missing."""
         def hold(at):
             return caller_and_lock(HOLDER, at + 1000, at + 5000, hold_blocked=2000)
 
-        parts = self.parts_of_answer(switch(1000, 55, 0), switch(3000, 0, 55), *hold(0),
+        parts = self.parts_of_answer(switch_event(1000, 55, 0), switch_event(3000, 0, 55), *hold(0),
                                      *hold(5000),
                                      *caller_and_lock(WAITER, 10000, 10100, 7000, 56))
         self.assertEqual(parts, {"holder_ran": 2000 + 2000, "holder_blocked": 2000,
@@ -113,7 +114,8 @@ class Parts(Case):
 
     def test_sums_count_where_the_context_switches_are_not_selected(self):
         self.write_events(
-            switch(900, 77, 55), switch(1200, 55, 0), switch(2300, 78, 0), switch(4700, 0, 55),
+            switch_event(900, 77, 55), switch_event(1200, 55, 0), switch_event(2300, 78, 0),
+            switch_event(4700, 0, 55),
             *caller_and_lock(HOLDER, 1000, 5000, hold_blocked=3500),
             *caller_and_lock(WAITER, 5000, 5100, 3000, 56, wait_blocked=3000))
         for options, blocked in ((), 2700), (("--from", "0.001"), 2625):
@@ -122,9 +124,9 @@ class Parts(Case):
 
     def test_short_event_of_an_old_file_tells_no_reason(self):
         parts = self.parts_of_answer(
-            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleeping_event(1000, 5000),
             etl.caller_event(LOCK, WAITER, time_stamp=BASE + 5100),
-            sleep(5000, 5100, 3000, thread=56))
+            sleeping_event(5000, 5100, 3000, thread=56))
         self.assertEqual(parts, {"holder_ran": 3000})
         text = self.report()
         self.assertIn("\n  100%  a task held the lock, see below\n", text)
@@ -133,7 +135,7 @@ class Parts(Case):
 
     def test_lost_event_leaves_the_reason_of_its_hold_open(self):
         self.assertEqual(self.parts_of_answer(
-            sleep(1000, 5000), *caller_and_lock(WAITER, 5000, 5100, 3000, 56)),
+            sleeping_event(1000, 5000), *caller_and_lock(WAITER, 5000, 5100, 3000, 56)),
                          {"holder_ran": 3000})
         self.assertIn("\n  100%  a task held the lock, see below\n", self.report())
 
@@ -169,7 +171,7 @@ class Parts(Case):
         names = "hold_ready", "hold_blocked", "wait_ready", "wait_last_ready", "wait_blocked"
         for number in range(60):
             sums = [{name: chance.choice(values) for name in names} for _ in range(2)]
-            switches = [switch(at, *chance.sample((0, 55, 56, 57), 2))
+            switches = [switch_event(at, *chance.sample((0, 55, 56, 57), 2))
                         for at in sorted(chance.sample(range(900, 4700), number // 8))]
             parts = self.parts_of_answer(*switches, *caller_and_lock(HOLDER, 1000, 4700, **sums[0]),
                                          *caller_and_lock(WAITER, 5000, 5100, 3000, 56, **sums[1]))
@@ -186,7 +188,8 @@ class Sampled(Case):
 
     def test_states_of_one_hold_are_one_piece(self):
         def undivided(at):
-            return sleep(at + 1000, at + 4500), sleep(at + 5000, at + 5100, 4000, 56)
+            return sleeping_event(at + 1000, at + 4500), sleeping_event(at + 5000, at + 5100, 4000,
+                                                                        56)
 
         def sums(at):
             return (*caller_and_lock(HOLDER, at + 1000, at + 4500, hold_ready=1000,
@@ -195,9 +198,10 @@ class Sampled(Case):
                                      wait_last_ready=200))
 
         def switches(at):
-            return (switch(at + 1000, 56, 0), switch(at + 1500, 55, 57, state=1),
-                    switch(at + 2500, 57, 55), switch(at + 3000, 55, 57),
-                    switch(at + 4500, 57, 55), *undivided(at)[:1], switch(at + 4900, 0, 56),
+            return (switch_event(at + 1000, 56, 0), switch_event(at + 1500, 55, 57, state=1),
+                    switch_event(at + 2500, 57, 55), switch_event(at + 3000, 55, 57),
+                    switch_event(at + 4500, 57, 55), *undivided(at)[:1],
+                    switch_event(at + 4900, 0, 56),
                     *undivided(at)[1:])
 
         expected = self.rows_of_waits(undivided)
@@ -246,7 +250,7 @@ class Reasons(Case):
 class Event(Case):
     def write_both_versions(self):
         self.write_events(
-            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleeping_event(1000, 5000),
             *caller_and_lock(WAITER, 5000, 5100, 3000, 56, hold_ready=1, hold_blocked=2,
                              wait_ready=3,
                              wait_last_ready=4, wait_blocked=5))
@@ -271,7 +275,7 @@ class Event(Case):
 
     def test_event_of_a_wrong_size_is_left_out(self):
         self.write_events(etl.perfinfo(0xA052, bytes(0x30), version=2, time_stamp=BASE + 5000),
-                          sleep(1000, 5000))
+                          sleeping_event(1000, 5000))
         self.assertIn("NtklogCaller event with 0x30 bytes of data, not 0x38",
                       run("report", self.path).stderr)
 

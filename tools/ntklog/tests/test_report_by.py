@@ -9,7 +9,8 @@ import json
 import math
 import re
 
-from answer_case import BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleep, spin, stack_of, switch
+from answer_case import (BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event, spin_event,
+                         stack_of, switch_event)
 import etl_writer as etl
 import tap
 import tool
@@ -51,13 +52,13 @@ class By(Case):
             at, thread = 300 * number, 55 + number % 4
             events = second if number % 3 else first
             events += [
-                spin(at, at + 20 + number, number % 5 * 3, (WAITER, OTHER)[number % 2],
-                     address=LOCK + number % 2 * 0x288, thread=thread,
-                     flags=1 if number % 7 else 0x41, irql=number % 3),
+                spin_event(at, at + 20 + number, number % 5 * 3, (WAITER, OTHER)[number % 2],
+                           address=LOCK + number % 2 * 0x288, thread=thread,
+                           flags=1 if number % 7 else 0x41, irql=number % 3),
                 stack_of(at + 20 + number, 0xFFFFFFFF81000601, WAITER, thread=thread),
-                sleep(at + 60, at + 100 + number, number % 6 * 7, thread=thread,
-                      action=(0x22, 0x24)[number % 2]),
-                switch(at + 200, thread, 55 + (number + 1) % 4, state=1 + number % 5),
+                sleeping_event(at + 60, at + 100 + number, number % 6 * 7, thread=thread,
+                               action=(0x22, 0x24)[number % 2]),
+                switch_event(at + 200, thread, 55 + (number + 1) % 4, state=1 + number % 5),
             ]
         parts = [(events[start:start + 40], cpu) for cpu, events in enumerate((first, second))
                  for start in range(0, len(events), 40)]
@@ -83,8 +84,9 @@ class By(Case):
                 self.assertEqual(sums, {}, (table, by))
 
     def test_rows_tell_which_process_had_the_lock(self):
-        self.write_events(spin(0, 100, thread=55), spin(200, 400, 50, thread=56),
-                          spin(500, 600, thread=58), spin(700, 750, thread=57, flags=0x41))
+        self.write_events(spin_event(0, 100, thread=55), spin_event(200, 400, 50, thread=56),
+                          spin_event(500, 600, thread=58),
+                          spin_event(700, 750, thread=57, flags=0x41))
         self.assertEqual({row["by"]: (row["lock"], round(row["wait_total_ns"] / NS),
                                       round(row["hold_total_ns"] / NS))
                           for row in self.rows_of_table("locks", "--by", "process")},
@@ -92,15 +94,16 @@ class By(Case):
                           "unknown process (softirq)": ("my_lock", 0, 50)})
 
     def test_cgroup_is_that_of_the_time_of_the_record(self):
-        self.write_events(sleep(1000, 5000), sleep(6000, 8000))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(6000, 8000))
         self.assertEqual({row["by"]: round(row["hold_total_ns"] / NS)
                           for row in self.rows_of_table("resources", "--by", "cgroup")},
                          {"/user.slice": 4000, "/user.slice/run 7.scope": 2000})
 
     def test_threads_are_split_by_their_last_process_and_by_cpu(self):
         self.write(etl.header_buffer(3) + etl.buffer(
-            [switch(1000, 57, 55), switch(3000, 55, 0)]) + etl.buffer(
-                [switch(4000, 0, 55), switch(9000, 55, 57)], sequence=2, processor=1, flags=0x21))
+            [switch_event(1000, 57, 55), switch_event(3000, 55, 0)]) + etl.buffer(
+                [switch_event(4000, 0, 55), switch_event(9000, 55, 57)], sequence=2, processor=1,
+                flags=0x21))
         runs = {row["by"]: round(row["run_total_ns"] / NS)
                 for row in self.rows_of_table("threads", "--by", "cpu") if row["thread"] == 55}
         self.assertEqual(runs, {"CPU 0": 2000, "CPU 1": 5000})
@@ -110,7 +113,7 @@ class By(Case):
                          ("/user.slice/run 7.scope", 7000))
 
     def test_longest_waits_name_waiters_and_holders(self):
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56))
         text = self.report("--table", "longest", "--by", "process")
         self.assertIn("waiter (56) [56 waiter]\n", text)
         self.assertIn("held by find (55) [50 leader]\n", text)
@@ -215,7 +218,7 @@ class By(Case):
     def test_more_parts_than_sums_add_up_to_the_whole(self):
         """16384 pairs of a spin lock and a caller have a row; the others share one."""
         self.write(etl.long_file([*RATES, *(
-            spin(20 * number, 20 * number + 10, 1, thread=number + 1)
+            spin_event(20 * number, 20 * number + 10, 1, thread=number + 1)
             for number in range(17000))]))
         rows = self.rows_of_table("locks", "--by", "thread")
         self.assertEqual(len(rows), 16385)

@@ -40,7 +40,7 @@ class Case(tool.Case):
         return self.dump_events(*events, **changes)[-1]
 
 
-def lock_event(bits=64, address=KERNEL + 0x123, caller=DRIVER + 0x10, thread=55, time=2):
+def spin_event(bits=64, address=KERNEL + 0x123, caller=DRIVER + 0x10, thread=55, time=2):
     return etl.perfinfo(0x0529, etl.spin_lock(bits, address, caller, thread=thread), bits=bits,
                         time_stamp=etl.START_CLOCK + time * etl.PERF_FREQ)
 
@@ -52,7 +52,7 @@ class Threads(Case):
                 for type_ in 1, 2, 3, 4:
                     event = self.last_dumped_event(
                         etl.process_event(8, "svchost.exe", version, bits, type_),
-                        etl.thread_event(55, 8, version, bits, type_), lock_event(bits), bits=bits)
+                        etl.thread_event(55, 8, version, bits, type_), spin_event(bits), bits=bits)
                     self.assertEqual(event["ThreadName"], "svchost.exe",
                                      (bits, version, type_))
 
@@ -61,14 +61,14 @@ class Threads(Case):
             for bits in 32, 64:
                 event = self.last_dumped_event(etl.process_event(8, "a.exe", 4, bits,
                                                                  authorities=authorities),
-                                               etl.thread_event(55, 8, 3, bits), lock_event(bits),
+                                               etl.thread_event(55, 8, 3, bits), spin_event(bits),
                                                bits=bits)
                 self.assertEqual(event["ThreadName"], "a.exe")
 
     def test_filter_by_process_selects_its_threads(self):
         events = (etl.process_event(8, "a.exe"), etl.process_event(9, "b.exe"),
                   etl.thread_event(55, 8),
-                  etl.thread_event(56, 9), lock_event(), lock_event(thread=56))
+                  etl.thread_event(56, 9), spin_event(), spin_event(thread=56))
         for expression, threads in (("process == a.exe", [55]), ("process == 9", [56]),
                                     ("process != A.exe", [56])):
             result = self.run_on("dump", etl.file(*events), "--json", "--filter",
@@ -78,7 +78,7 @@ class Threads(Case):
 
     def test_process_with_system_header_has_a_name(self):
         event = self.last_dumped_event(etl.process_event(8, "a.exe", system_header=True),
-                                       etl.thread_event(55, 8), lock_event())
+                                       etl.thread_event(55, 8), spin_event())
         self.assertEqual(event["ThreadName"], "a.exe")
 
     def test_named_threads_have_process_and_thread_name(self):
@@ -86,32 +86,32 @@ class Threads(Case):
         for threads in ([etl.thread_event(55, 8, 4, name="worker one")],
                         [etl.thread_event(55, 8),
                          etl.thread_event(55, 8, set_name=True, name="worker one")]):
-            event = self.last_dumped_event(process, *threads, lock_event())
+            event = self.last_dumped_event(process, *threads, spin_event())
             self.assertEqual(event["ThreadName"], "my_program.exe/worker one")
         for bits in 32, 64:
             event = self.last_dumped_event(etl.thread_event(55, 8, 4, bits,
                                                             name="w\u00e4rme\u20ac"),
-                                           lock_event(bits),
+                                           spin_event(bits),
                                            bits=bits)
             self.assertEqual(event["ThreadName"], "w\u00e4rme\u20ac")
 
     def test_last_thread_or_process_of_an_id_counts(self):
         event = self.last_dumped_event(etl.process_event(8, "a.exe"), etl.process_event(9, "b.exe"),
                                        etl.thread_event(55, 8),
-                                       etl.thread_event(55, 9), lock_event())
+                                       etl.thread_event(55, 9), spin_event())
         self.assertEqual(event["ThreadName"], "b.exe")
         event = self.last_dumped_event(etl.process_event(8, "a.exe"), etl.process_event(8, "b.exe"),
                                        etl.thread_event(55, 8),
-                                       lock_event())
+                                       spin_event())
         self.assertEqual(event["ThreadName"], "b.exe")
 
     def test_rundown_behind_the_events_names_them(self):
-        events = self.dump_events(lock_event(time=1), etl.process_event(8, "a.exe", type_=4),
+        events = self.dump_events(spin_event(time=1), etl.process_event(8, "a.exe", type_=4),
                                   etl.thread_event(55, 8, type_=4))
         self.assertIn("a.exe", [event.get("ThreadName") for event in events])
 
     def test_pipe_is_not_read_for_names(self):
-        data = etl.file(etl.process_event(8, "a.exe"), etl.thread_event(55, 8), lock_event())
+        data = etl.file(etl.process_event(8, "a.exe"), etl.thread_event(55, 8), spin_event())
         result = subprocess.run([NTKLOG, "dump", "--json", "-"], input=data, capture_output=True,
                                 timeout=600)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
@@ -124,7 +124,7 @@ class Threads(Case):
             stream.write("thread 55 mine\nfffff80012345100 T KeFunction\n")
         event = self.last_dumped_event(etl.process_event(8, "a.exe"), etl.thread_event(55, 8),
                                        etl.image_event(KERNEL, 0x1000, "\\ntoskrnl.exe"),
-                                       lock_event(caller=KERNEL + 0x50))
+                                       spin_event(caller=KERNEL + 0x50))
         self.assertEqual(event["ThreadName"], "mine")
         self.assertEqual(event["SpinLockAddressSymbol"], "KeFunction+0x23")
         self.assertEqual(event["CallerAddressSymbol"], "ntoskrnl.exe+0x50")
@@ -145,18 +145,18 @@ class Threads(Case):
         for size in range(0x10, len(process)):
             cut = bytearray(process[:size])
             struct.pack_into("<H", cut, 4, size)
-            self.run_on("dump", etl.file(bytes(cut), etl.thread_event(55, 8), lock_event()))
+            self.run_on("dump", etl.file(bytes(cut), etl.thread_event(55, 8), spin_event()))
         wrong = bytearray(process)
         wrong[0x10 + 24 + 16 + 1] = 0xFF
-        event = self.last_dumped_event(bytes(wrong), etl.thread_event(55, 8), lock_event())
+        event = self.last_dumped_event(bytes(wrong), etl.thread_event(55, 8), spin_event())
         self.assertNotIn("ThreadName", event)
         event = self.last_dumped_event(etl.process_event(8, "\x1b[31m\x9b.exe"),
                                        etl.thread_event(55, 8),
-                                       lock_event())
+                                       spin_event())
         self.assertEqual(event["ThreadName"], "?[31m?.exe")
 
     def test_long_names_are_cut_between_characters(self):
-        def switch(time_stamp, old, new):
+        def switch_event(time_stamp, old, new):
             return etl.perfinfo(0x0524, etl.context_swap_data(new=new, old=old), 4,
                                 time_stamp=etl.START_CLOCK + time_stamp)
         threads = range(55, 58)
@@ -164,7 +164,8 @@ class Threads(Case):
                           for i in range(3)),
                         *(etl.perfinfo(0x052B, etl.resource_data(thread=thread))
                           for thread in threads),
-                        *(switch(10 * thread, thread, thread + 1) for thread in range(54, 58)))
+                        *(switch_event(10 * thread, thread, thread + 1)
+                          for thread in range(54, 58)))
         names = self.path + "2.names"
         with open(names, "w", encoding="utf-8") as stream:
             stream.writelines("thread %d %s\n" % (55 + i, i * "a" + 100 * "\u20ac") for i in range(3))
@@ -182,7 +183,7 @@ class Threads(Case):
         """A name in a file cannot make a line, a row or a column of its own."""
         data = etl.file(etl.process_event(8, "a\n\tb.exe"),
                         etl.thread_event(55, 8, 4, name="\n9 cpu0 \tX"),
-                        etl.image_event(KERNEL, 0x1000, "\\nt\n\tos.exe"), lock_event())
+                        etl.image_event(KERNEL, 0x1000, "\\nt\n\tos.exe"), spin_event())
         lines = {}
         for command in ("dump",), ("dump", "--csv"), ("report",), ("report", "--csv"):
             result = self.run_on(*command[:1], data, *command[1:])
@@ -206,16 +207,16 @@ class Threads(Case):
             named = etl.perfinfo(0x0548, struct.pack("<II", 8, 55) + units + b"\0\0")
             cut = etl.perfinfo(0x0548, struct.pack("<II", 8, 55) + units)
             for event in named, cut:
-                self.assertEqual(self.last_dumped_event(event, lock_event())["ThreadName"], name,
+                self.assertEqual(self.last_dumped_event(event, spin_event())["ThreadName"], name,
                                  units)
         # A name is cut before the first character that does not fit as a whole.
         for length in range(240, 260):
             name = self.last_dumped_event(etl.thread_event(55, 8,
                                                            name="x" * length + "\U0001F512" * 9,
                                                            set_name=True),
-                                          lock_event())["ThreadName"]
+                                          spin_event())["ThreadName"]
             self.assertRegex(name, "^x+\U0001F512*$")
-        data = etl.file(lock_event()).replace("Logger".encode("utf-16-le"),
+        data = etl.file(spin_event()).replace("Logger".encode("utf-16-le"),
                                               "Lo\U0001F512er".encode("utf-16-le"))
         self.assertIn("Lo\U0001F512er", self.run_on("info", data).stdout)
 
@@ -230,58 +231,58 @@ class Images(Case):
                                         bits, hook_id),
                         etl.image_event(kernel, 0x800000, "\\SystemRoot\\system32\\ntoskrnl.exe",
                                         version, bits, hook_id),
-                        lock_event(bits, kernel + 0x123, driver), bits=bits)
+                        spin_event(bits, kernel + 0x123, driver), bits=bits)
                     self.assertEqual(event["SpinLockAddressSymbol"], "ntoskrnl.exe+0x123")
                     self.assertEqual(event["CallerAddressSymbol"], "my_driver.sys")
 
     def test_address_beyond_an_image_has_no_symbol(self):
         image = etl.image_event(KERNEL, 0x1000, "ntoskrnl.exe")
-        self.assertEqual(self.last_dumped_event(image, lock_event(address=KERNEL +
+        self.assertEqual(self.last_dumped_event(image, spin_event(address=KERNEL +
                                                                   0xFFF))["SpinLockAddressSymbol"],
                          "ntoskrnl.exe+0xfff")
         for address in KERNEL + 0x1000, KERNEL - 1:
             self.assertNotIn("SpinLockAddressSymbol",
-                             self.last_dumped_event(image, lock_event(address=address)))
+                             self.last_dumped_event(image, spin_event(address=address)))
 
     def test_an_image_is_larger_than_symbols_reach(self):
         event = self.last_dumped_event(etl.image_event(KERNEL, 0x4000000, "ntoskrnl.exe"),
-                                       lock_event(address=KERNEL + 0x3000000))
+                                       spin_event(address=KERNEL + 0x3000000))
         self.assertEqual(event["SpinLockAddressSymbol"], "ntoskrnl.exe+0x3000000")
 
     def test_programs_are_at_one_address_in_many_processes(self):
         event = self.last_dumped_event(etl.image_event(0x7FF600000000, 0x1000, "a.exe"),
-                                       lock_event(address=0x7FF600000010))
+                                       spin_event(address=0x7FF600000010))
         self.assertNotIn("SpinLockAddressSymbol", event)
 
     def test_name_of_the_loaded_image_precedes_that_of_the_linked(self):
         loaded = etl.image_event(KERNEL, 0x1000, "\\ntoskrnl.exe")
         linked = etl.image_id_event(KERNEL, 0x1000, "ntkrnlmp.exe")
         for events in (loaded, linked), (linked, loaded):
-            self.assertEqual(self.last_dumped_event(*events, lock_event())["SpinLockAddressSymbol"],
+            self.assertEqual(self.last_dumped_event(*events, spin_event())["SpinLockAddressSymbol"],
                              "ntoskrnl.exe+0x123")
         for bits, base in (64, KERNEL), (32, 0x82000000):
             event = self.last_dumped_event(etl.image_id_event(base, 0x1000, "ntkrnlmp.exe", bits),
-                                           lock_event(bits, base + 0x123), bits=bits)
+                                           spin_event(bits, base + 0x123), bits=bits)
             self.assertEqual(event["SpinLockAddressSymbol"], "ntkrnlmp.exe+0x123")
 
     def test_last_image_at_an_address_counts(self):
         event = self.last_dumped_event(etl.image_event(KERNEL, 0x1000, "a.sys"),
                                        etl.image_event(KERNEL, 0x800, "b.sys"),
-                                       lock_event())
+                                       spin_event())
         self.assertEqual(event["SpinLockAddressSymbol"], "b.sys+0x123")
 
     def test_image_of_impossible_size_has_no_symbols(self):
         for size in 0, 1 << 40:
             self.assertNotIn("SpinLockAddressSymbol",
                              self.last_dumped_event(etl.image_event(KERNEL, size, "a.sys"),
-                                                    lock_event()))
+                                                    spin_event()))
 
 
 class Uses(Case):
     FILE = etl.file(etl.process_event(8, "system.exe"), etl.thread_event(11, 8),
                     etl.thread_event(55, 8),
                     etl.image_event(KERNEL, 0x1000, "\\ntoskrnl.exe"),
-                    etl.image_event(DRIVER, 0x1000, "\\a.sys"), lock_event(),
+                    etl.image_event(DRIVER, 0x1000, "\\a.sys"), spin_event(),
                     etl.perfinfo(0x0524, etl.context_swap_data(), 4),
                     etl.perfinfo(0x052B, etl.resource_data(address=KERNEL + 0x20)))
 

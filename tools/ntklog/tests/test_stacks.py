@@ -26,7 +26,7 @@ CHAIN = [INNER, MIDDLE, ROOT]
 MOST = 192
 
 
-def lock(time=T, thread=55, hold=100, wait=10, spins=0, **changes):
+def spin_event(time=T, thread=55, hold=100, wait=10, spins=0, **changes):
     return etl.perfinfo(0x0529, etl.spin_lock(thread=thread, acquire=1000, release=1000 + hold,
                                               wait=wait, spins=spins, **changes),
                         time_stamp=time, bits=changes.get("bits", 64))
@@ -80,15 +80,15 @@ class Placing(Case):
     """Which event a stack belongs to."""
 
     def test_stack_right_behind_its_event_is_found(self):
-        self.write_events_and_names(etl.stacks_rundown(2), lock(), etl.stack_event(T, CHAIN),
-                                    lock(T + 2), etl.stack_event(T + 2, [ANOTHER]))
+        self.write_events_and_names(etl.stacks_rundown(2), spin_event(), etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2), etl.stack_event(T + 2, [ANOTHER]))
         self.assertEqual(self.stacks_of_events(), [("NtklogStacksDCStart", ()), ("SpinLock", CHAIN),
                                                    ("SpinLock", [ANOTHER])])
         self.assertEqual(self.read_stack_counts(),
                          {"found": 2, "missing": 0, "unknown": 0, "alone": 0})
 
     def test_text_has_the_stack_below_its_event(self):
-        self.write_events_and_names(lock(), etl.stack_event(T, CHAIN), lock(T + 2))
+        self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN), spin_event(T + 2))
         lines = run("dump", self.path).stdout.splitlines()[3:]
         self.assertEqual([line.split()[2] if line.split()[1].startswith("cpu") else line
                           for line in lines],
@@ -100,7 +100,8 @@ class Placing(Case):
         self.assertIn("\n" + " " * 15 + "0xffffffff81002010\n", run("dump", self.path).stdout)
 
     def test_json_has_the_stack(self):
-        self.write_events_and_names(lock(), etl.stack_event(T, [INNER, 0x10], thread=7, process=6))
+        self.write_events_and_names(spin_event(),
+                                    etl.stack_event(T, [INNER, 0x10], thread=7, process=6))
         (event,), _ = self.dump_events()
         self.assertEqual((event["StackProcess"], event["StackThread"]), (6, 7))
         self.assertEqual(event["Stack"], [
@@ -108,7 +109,7 @@ class Placing(Case):
         self.assertEqual(event["ThreadId"], 55)
 
     def test_csv_has_rows_of_their_own(self):
-        self.write_events_and_names(lock(), etl.stack_event(T, CHAIN))
+        self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN))
         rows = run("dump", "--csv", self.path).stdout.splitlines()
         self.assertEqual([row.split(",")[2] for row in rows[4:]], ["SpinLock", "StackWalk"])
         self.assertEqual(len({row.count(",") for row in rows}), 1)
@@ -116,7 +117,7 @@ class Placing(Case):
     def test_stack_is_found_behind_events_of_other_threads(self):
         """Windows may write events and stacks of other threads in between."""
         user = [0x7FF600001000, 0x7FF600002000]
-        self.write_events_and_names(lock(), lock(T + 1, thread=66),
+        self.write_events_and_names(spin_event(), spin_event(T + 1, thread=66),
                                     etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 2),
                                     etl.stack_event(T + 1, [ANOTHER], thread=66),
                                     etl.stack_event(T, CHAIN),
@@ -127,7 +128,8 @@ class Placing(Case):
 
     def test_thread_decides_among_events_of_one_time(self):
         """With a coarse clock several events have one time, and the thread decides."""
-        self.write_events_and_names(lock(thread=55), lock(thread=66), lock(thread=77),
+        self.write_events_and_names(spin_event(thread=55), spin_event(thread=66),
+                                    spin_event(thread=77),
                                     etl.stack_event(T, [ROOT], thread=77),
                                     etl.stack_event(T, [INNER], thread=55),
                                     etl.stack_event(T, [MIDDLE], thread=66))
@@ -144,8 +146,8 @@ class Placing(Case):
     def test_stack_on_another_processor_is_found_by_thread(self):
         """An event that does not say its thread gets a stack of its own processor only."""
         profile = etl.perfinfo(0x0F2E, bytes(16), time_stamp=T)
-        self.write(etl.header_buffer(3) + etl.buffer([lock(), profile]) +
-                   etl.buffer([lock(thread=66), etl.stack_event(T, [ANOTHER], thread=9),
+        self.write(etl.header_buffer(3) + etl.buffer([spin_event(), profile]) +
+                   etl.buffer([spin_event(thread=66), etl.stack_event(T, [ANOTHER], thread=9),
                                etl.stack_event(T, CHAIN), etl.stack_event(T, [ROOT], thread=66)],
                               processor=1, sequence=2, flags=0x21))
         events, _ = self.dump_events()
@@ -170,19 +172,19 @@ class Placing(Case):
                           ("ContextSwap", [INNER])])
 
     def test_stack_in_the_next_buffer_is_found(self):
-        self.write(etl.header_buffer(3) + etl.buffer([etl.stacks_rundown(2), lock()]) +
+        self.write(etl.header_buffer(3) + etl.buffer([etl.stacks_rundown(2), spin_event()]) +
                    etl.buffer([etl.stack_event(T, CHAIN)], sequence=2, flags=0x21))
         self.assertEqual(self.stacks_of_events()[-1], ("SpinLock", CHAIN))
         self.assertEqual(self.read_stack_counts()["found"], 1)
 
     def test_stack_of_a_32_bit_trace_is_found(self):
-        self.write_events_and_names(lock(bits=32),
+        self.write_events_and_names(spin_event(bits=32),
                                     etl.stack_event(T, [0x80001000, 0x80002000], bits=32),
                                     bits=32)
         self.assertEqual(self.stacks_of_events(), [("SpinLock", [0x80001000, 0x80002000])])
 
     def test_stack_is_found_in_a_pipe(self):
-        data = etl.file(etl.stacks_rundown(2), lock(), etl.stack_event(T, CHAIN))
+        data = etl.file(etl.stacks_rundown(2), spin_event(), etl.stack_event(T, CHAIN))
         with subprocess.Popen([NTKLOG, "dump", "--json", "-"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as process:
             out, _ = process.communicate(data, timeout=600)
@@ -192,8 +194,8 @@ class Placing(Case):
 class Missing(Case):
 
     def test_an_event_whose_stack_was_lost_says_so(self):
-        self.write_events_and_names(etl.stacks_rundown(2), lock(), etl.stack_event(T, CHAIN),
-                                    lock(T + 2), lock(T + 3),
+        self.write_events_and_names(etl.stacks_rundown(2), spin_event(), etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2), spin_event(T + 3),
                                     etl.perfinfo(0x052B, etl.resource_data(), time_stamp=T + 4))
         events, message = self.dump_events()
         self.assertEqual([event.get("Stack", ()) and event["Stack"] for event in events[2:]],
@@ -206,7 +208,7 @@ class Missing(Case):
         self.assertIn("2 events have no stack: it was lost, or could not be recorded\n", self.report())
 
     def test_trace_without_requested_stacks_prints_nothing_about_stacks(self):
-        self.write_events_and_names(lock(), lock(T + 1))
+        self.write_events_and_names(spin_event(), spin_event(T + 1))
         events, message = self.dump_events()
         self.assertFalse(any("Stack" in event for event in events))
         self.assertEqual(message, "")
@@ -220,11 +222,11 @@ class Missing(Case):
         self.assertEqual(self.read_stack_counts()["missing"], 0)
 
     def test_stacks_enabled_and_disabled_in_the_trace_count_as_missing_while_enabled(self):
-        self.write_events_and_names(etl.stacks_rundown(2, time_stamp=T), lock(T + 1),
+        self.write_events_and_names(etl.stacks_rundown(2, time_stamp=T), spin_event(T + 1),
                                     etl.stack_event(T + 1, CHAIN),
-                                    etl.stacks_rundown(0, time_stamp=T + 3), lock(T + 4),
-                                    lock(T + 5),
-                                    etl.stacks_rundown(2, time_stamp=T + 6), lock(T + 7))
+                                    etl.stacks_rundown(0, time_stamp=T + 3), spin_event(T + 4),
+                                    spin_event(T + 5),
+                                    etl.stacks_rundown(2, time_stamp=T + 6), spin_event(T + 7))
         self.assertEqual([stack for name, stack in self.stacks_of_events() if name == "SpinLock"],
                          [CHAIN, (), (), None])
         self.assertEqual(self.read_stack_counts()["missing"], 1)
@@ -233,20 +235,20 @@ class Missing(Case):
         """The rundowns are in descending order, which is the worst case."""
         count = 16384 + 2
         self.write_many_buffers([etl.stacks_rundown(2 * (i & 1), time_stamp=T + i)
-                                 for i in range(count - 1, -1, -1)] + [lock(T + count)])
+                                 for i in range(count - 1, -1, -1)] + [spin_event(T + count)])
         _, message = self.dump_events()
         self.assertIn("too many notes about stacks and their keys: some were not used",
                       message)
 
     def test_the_rundown_of_a_flight_recorder_is_at_its_end(self):
-        self.write_events_and_names(lock(), etl.stack_event(T, CHAIN), lock(T + 2),
+        self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN), spin_event(T + 2),
                                     etl.stacks_rundown(2, end=True, time_stamp=T + 3))
         self.assertEqual(self.read_stack_counts(),
                          {"found": 1, "missing": 1, "unknown": 0, "alone": 0})
 
     def test_stack_without_its_event_is_printed_alone(self):
-        self.write_events_and_names(etl.stack_event(T - 9, [ROOT], thread=3, process=2), lock(),
-                                    etl.stack_event(T, CHAIN))
+        self.write_events_and_names(etl.stack_event(T - 9, [ROOT], thread=3, process=2),
+                                    spin_event(), etl.stack_event(T, CHAIN))
         events, message = self.dump_events()
         self.assertEqual(events[0]["Event"], "StackWalk")
         self.assertEqual((events[0]["EventTimeStamp"], events[0]["StackProcess"],
@@ -259,7 +261,7 @@ class Missing(Case):
         self.assertEqual(self.read_stack_counts()["alone"], 1)
 
     def test_stack_of_another_thread_stays_without_event(self):
-        self.write(etl.header_buffer(3) + etl.buffer([lock()]) +
+        self.write(etl.header_buffer(3) + etl.buffer([spin_event()]) +
                    etl.buffer([etl.stack_event(T, CHAIN, thread=66)], processor=1, sequence=2,
                               flags=0x21))
         self.assertEqual(self.read_stack_counts(),
@@ -269,7 +271,7 @@ class Missing(Case):
         between = [etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 1)] * 1100
         buffers = [between[at:at + 100] for at in range(0, len(between), 100)]
         self.write(etl.header_buffer(3 + len(buffers)) +
-                   etl.buffer([lock(T - 5), etl.stack_event(T - 5, CHAIN), lock()]) +
+                   etl.buffer([spin_event(T - 5), etl.stack_event(T - 5, CHAIN), spin_event()]) +
                    b"".join(etl.buffer(events, sequence=2 + i)
                             for i, events in enumerate(buffers)) +
                    etl.buffer([etl.stack_event(T, CHAIN, time_stamp=T + 2)],
@@ -278,7 +280,8 @@ class Missing(Case):
                          {"found": 1, "missing": 0, "unknown": 0, "alone": 1})
 
     def test_stack_of_an_event_left_out_is_left_out(self):
-        self.write_events_and_names(lock(), etl.stack_event(T, CHAIN), lock(T + 2, thread=66),
+        self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2, thread=66),
                                     etl.stack_event(T + 2, [ROOT], thread=66))
         events, _ = self.dump_events(options=("--filter", "ThreadId == 66"))
         everything = run("dump", "--filter", "ThreadId == 66", self.path).stdout
@@ -287,7 +290,7 @@ class Missing(Case):
 
 class Damage(Case):
     def check_damaged_stack(self, event, message):
-        self.write_events_and_names(etl.stacks_rundown(2), lock(), event, lock(T + 2),
+        self.write_events_and_names(etl.stacks_rundown(2), spin_event(), event, spin_event(T + 2),
                                     etl.stack_event(T + 2, CHAIN))
         stacks = [stack for name, stack in self.stacks_of_events(status=1) if name == "SpinLock"]
         # A damaged stack is ignored, and does not affect the next one.
@@ -302,7 +305,7 @@ class Damage(Case):
         self.check_damaged_stack(etl.stack_event(T, []), "stack with 0 addresses, not 1 to 192")
 
     def test_stack_with_too_many_addresses_is_reported(self):
-        self.write_events_and_names(lock(), etl.stack_event(T, [INNER] * MOST))
+        self.write_events_and_names(spin_event(), etl.stack_event(T, [INNER] * MOST))
         self.assertEqual(self.stacks_of_events(), [("SpinLock", [INNER] * MOST)])
         self.check_damaged_stack(etl.stack_event(T, [INNER] * (MOST + 1)),
                                  "stack with 193 addresses, not 1 to 192")
@@ -322,11 +325,12 @@ class Damage(Case):
                                  "stack with 0 addresses, not 1 to 192")
 
     def test_another_version_is_another_event(self):
-        self.write_events_and_names(lock(), etl.stack_event(T, [], version=9))
+        self.write_events_and_names(spin_event(), etl.stack_event(T, [], version=9))
         self.assertEqual(self.stacks_of_events(), [("SpinLock", ()), ("StackWalk", ())])
 
     def test_stack_of_too_many_parts_is_cut(self):
-        self.write_events_and_names(lock(), *(etl.stack_event(T, [INNER] * 80) for _ in range(5)))
+        self.write_events_and_names(spin_event(),
+                                    *(etl.stack_event(T, [INNER] * 80) for _ in range(5)))
         (_, stack), = self.stacks_of_events()
         self.assertEqual(len(stack), 2 * MOST)
 
@@ -341,8 +345,8 @@ class Keys(Case):
 
     def test_definition_before_the_event_or_in_the_rundown_at_the_end_is_found(self):
         self.write_events_and_names(etl.stack_definition_event(0xA1, CHAIN, time_stamp=T - 2),
-                                    lock(), self.stack_key_event(T, 0xA1),
-                                    lock(T + 2), self.stack_key_event(T + 2, 0xA2),
+                                    spin_event(), self.stack_key_event(T, 0xA1),
+                                    spin_event(T + 2), self.stack_key_event(T + 2, 0xA2),
                                     etl.stack_definition_event(0xA2, [ROOT], hook_id=self.RUNDOWN,
                                                                time_stamp=T + 9))
         self.assertEqual([stack for name, stack in self.stacks_of_events() if name == "SpinLock"],
@@ -352,17 +356,18 @@ class Keys(Case):
         user = [0x7FF600001000]
         self.write_events_and_names(etl.stack_definition_event(1, CHAIN, time_stamp=T - 2),
                                     etl.stack_definition_event(2, user, time_stamp=T - 2),
-                                    lock(), self.stack_key_event(T, 1),
+                                    spin_event(), self.stack_key_event(T, 1),
                                     self.stack_key_event(T, 2, self.USER))
         self.assertIn(("SpinLock", CHAIN + user), self.stacks_of_events())
 
     def test_key_that_is_reused_has_the_definition_of_its_time(self):
-        self.write_events_and_names(etl.stack_definition_event(1, CHAIN, time_stamp=T), lock(T + 1),
+        self.write_events_and_names(etl.stack_definition_event(1, CHAIN, time_stamp=T),
+                                    spin_event(T + 1),
                                     self.stack_key_event(T + 1, 1),
                                     etl.stack_definition_event(1, CHAIN, hook_id=self.DELETE,
                                                                time_stamp=T + 3),
                                     etl.stack_definition_event(1, [ROOT], time_stamp=T + 4),
-                                    lock(T + 5),
+                                    spin_event(T + 5),
                                     self.stack_key_event(T + 5, 1))
         self.assertEqual([stack for name, stack in self.stacks_of_events() if name == "SpinLock"],
                          [CHAIN, [ROOT]])
@@ -373,9 +378,9 @@ class Keys(Case):
                    for at in (7, 4, 5, 6, 3)]
         buffers = [[etl.stack_definition_event(1, [ROOT], time_stamp=T + 8)]]
         buffers += [[event] for event in deleted]
-        buffers += [[etl.stack_definition_event(1, CHAIN, time_stamp=T), lock(T + 1),
+        buffers += [[etl.stack_definition_event(1, CHAIN, time_stamp=T), spin_event(T + 1),
                      self.stack_key_event(T + 1, 1),
-                     lock(T + 5), self.stack_key_event(T + 5, 1), lock(T + 9),
+                     spin_event(T + 5), self.stack_key_event(T + 5, 1), spin_event(T + 9),
                      self.stack_key_event(T + 9, 1)]]
         self.write(etl.header_buffer(1 + len(buffers)) +
                    b"".join(etl.buffer(events, processor=i, sequence=1 + i)
@@ -385,8 +390,8 @@ class Keys(Case):
                          [CHAIN, [ROOT], [ROOT]])
 
     def test_key_without_a_definition_is_reported(self):
-        self.write_events_and_names(etl.stack_definition_event(2, CHAIN, time_stamp=T - 2), lock(),
-                                    self.stack_key_event(T, 3))
+        self.write_events_and_names(etl.stack_definition_event(2, CHAIN, time_stamp=T - 2),
+                                    spin_event(), self.stack_key_event(T, 3))
         events, message = self.dump_events()
         self.assertIsNone(events[-1]["Stack"])
         self.assertIn("1 events have keys, whose stacks are not in the file", message)
@@ -398,7 +403,8 @@ class Keys(Case):
     def test_definition_in_a_32_bit_trace_is_found(self):
         self.write_events_and_names(etl.stack_definition_event(0x90000001, [0x80001000], bits=32,
                                                                time_stamp=T - 1),
-                                    lock(bits=32), self.stack_key_event(T, 0x90000001, bits=32),
+                                    spin_event(bits=32),
+                                    self.stack_key_event(T, 0x90000001, bits=32),
                                     bits=32)
         self.assertIn(("SpinLock", [0x80001000]), self.stacks_of_events())
 
@@ -410,11 +416,12 @@ class Sums(Case):
         # written for its hold.
         self.write_events_and_names(etl.spinlock_rundown(1, 10, 1000, 1_000_000),
                                     etl.stacks_rundown(6),
-                                    lock(T, wait=20, hold=100, spins=3), etl.stack_event(T, CHAIN),
-                                    lock(T + 2, hold=200), etl.stack_event(T + 2, CHAIN),
-                                    lock(T + 4, wait=50, spins=2, hold=2_000_000),
+                                    spin_event(T, wait=20, hold=100, spins=3),
+                                    etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2, hold=200), etl.stack_event(T + 2, CHAIN),
+                                    spin_event(T + 4, wait=50, spins=2, hold=2_000_000),
                                     etl.stack_event(T + 4, [ANOTHER, ROOT]),
-                                    lock(T + 6, wait=30, spins=2, hold=10),
+                                    spin_event(T + 6, wait=30, spins=2, hold=10),
                                     etl.perfinfo(0x052B,
                                                  etl.resource_data(hold=300, wait=400, delta=0),
                                                  time_stamp=T + 8),
@@ -458,7 +465,7 @@ class Sums(Case):
     def test_waits_alone_tell_no_acquisitions_and_no_holds(self):
         self.write_events_and_names(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2),
                                     etl.stacks_rundown(2),
-                                    lock(T, wait=20, hold=0, spins=3, rule=2),
+                                    spin_event(T, wait=20, hold=0, spins=3, rule=2),
                                     etl.stack_event(T, CHAIN))
         (row,) = self.rows_by_stack().values()
         self.assertEqual([row[column] for column in (
@@ -479,7 +486,7 @@ class Sums(Case):
         self.assertIn("stack,sampled,acquisitions", lines[0])
 
     def test_table_of_stacks_is_missing_without_stacks(self):
-        self.write_events_and_names(lock())
+        self.write_events_and_names(spin_event())
         result = run("report", "--stacks", self.path)
         self.assertEqual(result.returncode, 0)
         self.assertIn("no event has a stack: record with --stacks", result.stderr)
@@ -502,7 +509,7 @@ class Sums(Case):
 
     def test_return_address_behind_a_function_belongs_to_it(self):
         """The last instruction of the function is a call that does not return."""
-        self.write_events_and_names(lock(spins=1), etl.stack_event(T, [0xFFFFFFFF81001000]))
+        self.write_events_and_names(spin_event(spins=1), etl.stack_event(T, [0xFFFFFFFF81001000]))
         self.assertEqual(self.report("--folded").splitlines(), ["root 5000"])
 
     def test_page_has_flame_graphs(self):
@@ -521,21 +528,21 @@ class Sums(Case):
     def test_page_bounds_its_flame_graphs(self):
         count = 5000
         self.write_many_buffers([event for i in range(count)
-                                 for event in (lock(T + 2 * i, wait=10_000 if i < 4 else 1,
-                                                    spins=1),
+                                 for event in (spin_event(T + 2 * i, wait=10_000 if i < 4 else 1,
+                                                          spins=1),
                                                etl.stack_event(T + 2 * i,
                                                                [0xFFFFFFFF90000000 + i]))])
         graph = tool.pictures_of_page(self.report("--html", "-"))["flames"]["waits"]
         self.assertEqual((len(graph["functions"]), graph["left_out"]), (4, count - 4))
 
     def test_page_without_stacks_has_none(self):
-        self.write_events_and_names(lock())
+        self.write_events_and_names(spin_event())
         self.assertNotIn("flames", tool.pictures_of_page(self.report("--html", "-")))
 
     def test_stacks_beyond_the_limit_are_summed_in_one_row(self):
         count = 16384 + 3
         self.write_many_buffers([event for i in range(count)
-                                 for event in (lock(T + 2 * i, wait=4, spins=1),
+                                 for event in (spin_event(T + 2 * i, wait=4, spins=1),
                                                etl.stack_event(T + 2 * i,
                                                                [0xFFFFFFFF90000000 + i]))])
         rows = self.rows_by_stack()
@@ -546,7 +553,7 @@ class Sums(Case):
         """There are more than 0x80000 addresses."""
         count = 0x80000 // MOST + 3
         self.write_many_buffers([event for i in range(count)
-                                 for event in (lock(T + 2 * i, wait=4, spins=1),
+                                 for event in (spin_event(T + 2 * i, wait=4, spins=1),
                                                etl.stack_event(T + 2 * i,
                                                                [0xFFFFFFFF90000000 + i] * MOST))],
                                 8)

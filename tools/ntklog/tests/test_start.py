@@ -153,12 +153,12 @@ class Stop(Directory):
         self.etl = os.path.join(self.directory, "a.etl")
 
     @staticmethod
-    def lock_event(number):
+    def spin_event(number):
         return etl.perfinfo(0x0529, etl.spin_lock(spins=number))
 
     def log_two(self, number):
-        buffers = [etl.buffer([self.lock_event(1), self.lock_event(2)], sequence=1),
-                   etl.buffer([self.lock_event(4)], sequence=4)]
+        buffers = [etl.buffer([self.spin_event(1), self.spin_event(2)], sequence=1),
+                   etl.buffer([self.spin_event(4)], sequence=4)]
         self.write_session(number, etl.header_buffer(3), *buffers)
         return etl.header_buffer(3) + b"".join(buffers)
 

@@ -20,7 +20,7 @@ NOWHERE = {**os.environ, "TMPDIR": "/nonexistent"}
 MEMORY = 64 << 20
 
 
-def lock_event(time_stamp, spins=1):
+def spin_event(time_stamp, spins=1):
     return etl.perfinfo(0x0529, etl.spin_lock(spins=spins),
                         time_stamp=max(0, etl.START_CLOCK + time_stamp))
 
@@ -37,7 +37,7 @@ def ordered_buffers(count, processors=2):
         events = []
         for _ in range(choose.randrange(1, 9)):
             clocks[processor] += choose.randrange(1, 60)
-            events.append(lock_event(clocks[processor], sequence))
+            events.append(spin_event(clocks[processor], sequence))
         made.append(etl.buffer(events, sequence=sequence, processor=processor))
     return made
 
@@ -98,9 +98,9 @@ class Streams(tool.Case):
         self.assertIn("came too late to be in the order of time: write the stream to a file", of_pipe[2])
 
     def test_late_buffers_without_a_first_time_are_reported(self):
-        made = [etl.buffer([lock_event(100 + i * etl.PERF_FREQ)], sequence=1 + i) for i in range(5)]
-        for first in etl.wpp_event(1), lock_event(-100 * etl.PERF_FREQ):
-            late = etl.buffer([first, lock_event(50)], sequence=6, processor=1)
+        made = [etl.buffer([spin_event(100 + i * etl.PERF_FREQ)], sequence=1 + i) for i in range(5)]
+        for first in etl.wpp_event(1), spin_event(-100 * etl.PERF_FREQ):
+            late = etl.buffer([first, spin_event(50)], sequence=6, processor=1)
             of_file, of_pipe = self.run_on_file_and_pipe(etl.header_buffer(7) + b"".join(made) +
                                                          late, "dump")
             self.assertNotEqual(of_pipe[1], of_file[1])
@@ -113,7 +113,7 @@ class Streams(tool.Case):
             data = etl.header_buffer(1 + len(order)) + b"".join(made[i] for i in order)
             self.assertEqual(self.check_same_output(data, "dump")[0], 1)
             self.check_same_output(data, "report", "--json")
-        other = etl.buffer([lock_event(950)], sequence=9, processor=1)
+        other = etl.buffer([spin_event(950)], sequence=9, processor=1)
         self.check_same_output(etl.header_buffer(11) + b"".join(made) + other, "dump")
         again = etl.header_buffer(12) + b"".join(made) + other + made[8]
         self.assertIn("left out: 1 buffers that are in the file twice",
@@ -121,10 +121,10 @@ class Streams(tool.Case):
 
     def test_a_damaged_event_is_no_missing_buffer(self):
         rates = [etl.spinlock_rundown(), etl.resource_rundown()]
-        damaged = bytearray(etl.buffer([lock_event(2)], sequence=2))
+        damaged = bytearray(etl.buffer([spin_event(2)], sequence=2))
         damaged[0x48 + 2] = 0xFF
-        data = etl.header_buffer(4) + etl.buffer([*rates, lock_event(1)]) + damaged + \
-            etl.buffer([lock_event(4)], sequence=4)
+        data = etl.header_buffer(4) + etl.buffer([*rates, spin_event(1)]) + damaged + \
+            etl.buffer([spin_event(4)], sequence=4)
         for command in "dump", "report", "info":
             self.assertIn("1 buffers are missing, from sequence number 3 on",
                           self.check_same_output(data, command)[2])
@@ -135,7 +135,7 @@ class Streams(tool.Case):
         head = bytearray(etl.header_buffer(0, end_time=0)[:size])
         struct.pack_into("<I", head, 0, size)
         struct.pack_into("<I", head, 0x48 + 0x20, size)
-        buffer = bytearray(etl.buffer([lock_event(1)], size=size))
+        buffer = bytearray(etl.buffer([spin_event(1)], size=size))
         for number in (lambda i: count - i), (lambda i: 1):
             data = bytearray(head)
             for i in range(count):
@@ -145,8 +145,8 @@ class Streams(tool.Case):
             self.check_same_output(bytes(data), "info")
 
     def test_rates_are_found_though_they_come_late(self):
-        made = [etl.buffer([lock_event(i)], sequence=1 + i) for i in range(20)]
-        made.append(etl.buffer([etl.spinlock_rundown(1, 5, 2000), lock_event(30)], sequence=21,
+        made = [etl.buffer([spin_event(i)], sequence=1 + i) for i in range(20)]
+        made.append(etl.buffer([etl.spinlock_rundown(1, 5, 2000), spin_event(30)], sequence=21,
                                processor=1))
         data = etl.header_buffer(22) + b"".join(made)
         self.check_same_output(data, "report", "--json", env=NOWHERE)
@@ -195,7 +195,7 @@ class Streams(tool.Case):
             for number, buffer in enumerate(made):
                 # An event one second later makes the order of all before it certain.
                 if number == 200:
-                    made[number:] = [etl.buffer([lock_event(etl.PERF_FREQ)], sequence=201)]
+                    made[number:] = [etl.buffer([spin_event(etl.PERF_FREQ)], sequence=201)]
                     process.stdin.write(made[200])
                     break
                 process.stdin.write(buffer)
@@ -233,7 +233,7 @@ class Streams(tool.Case):
         """One processor has no events until the end, and no sequence numbers tell that."""
         size = 1 << 20
         def buffer(sequence, processor, time_stamp):
-            return etl.buffer([lock_event(time_stamp)], sequence=sequence, processor=processor,
+            return etl.buffer([spin_event(time_stamp)], sequence=sequence, processor=processor,
                               size=size)
         count = MEMORY // size + 10
         data = bytearray(buffer(0, 0, 0))
@@ -264,7 +264,7 @@ class Streams(tool.Case):
                               env={**os.environ, "TMPDIR": self.directory.name}) as process:
             process.stdin.write(head)
             for number, (each, time_stamp) in enumerate(times):
-                process.stdin.write(etl.buffer([lock_event(time_stamp)], sequence=2 + number,
+                process.stdin.write(etl.buffer([spin_event(time_stamp)], sequence=2 + number,
                                                processor=each, size=size))
             process.stdin.flush()
             files = "/proc/%d/fd" % process.pid

@@ -32,7 +32,7 @@ class Top(TopCase):
 
     def test_waits_alone_have_no_holds(self):
         self.set("linux_mode", "waits")
-        top = self.run_top_once(*3 * [self.lock(5, rule=2, hold=0, depth=0)])
+        top = self.run_top_once(*3 * [self.spin_event(5, rule=2, hold=0, depth=0)])
         self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
         for row in top["locks"] + top["callers"]:
             self.assertEqual(row["sampled"], 3)
@@ -41,7 +41,7 @@ class Top(TopCase):
 
     def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
         self.set("linux_mode", "sampled")
-        top = self.run_top_once(*3 * [self.lock(rule=1, hold=1000001, depth=0)])
+        top = self.run_top_once(*3 * [self.spin_event(rule=1, hold=1000001, depth=0)])
         (row,) = top["locks"]
         self.assertEqual(row["acquisitions"], 3000)
         self.assertAlmostEqual(row["acquisitions_error"], (3 * 1000 * 999) ** .5 / 3000)
@@ -51,7 +51,7 @@ class Top(TopCase):
         self.set("linux_mode", "full")
         self.set("spinlock/blockers", 10)
         top = self.run_top_once(etl.spinlock_rundown(hold=1000000), etl.ntklog_rundown(blockers=10),
-                                *3 * [self.lock(rule=12)])
+                                *3 * [self.spin_event(rule=12)])
         self.assertEqual((top["locks"], top["callers"]), ([], []))
         self.assertEqual((top["rates"]["blockers"], top["rates_changed"]), (10, False))
         self.assertTrue(self.run_top_once(etl.ntklog_rundown(blockers=10),
@@ -59,19 +59,19 @@ class Top(TopCase):
                                                              end=True))["rates_changed"])
 
     def test_a_module_without_modes_has_no_rules(self):
-        top = self.run_top_once(self.lock(rule=2), self.lock(rule=12))
+        top = self.run_top_once(self.spin_event(rule=2), self.spin_event(rule=12))
         self.assertEqual(top["locks"][0]["acquisitions"], 2000)
         self.assertNotIn("linux", top["rates"])
         # Modules have had modes before they had blockers.
         self.set("linux_mode", "waits")
-        top = self.run_top_once(self.lock(5, rule=2, hold=0))
+        top = self.run_top_once(self.spin_event(5, rule=2, hold=0))
         self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
         self.assertIsNone(top["locks"][0]["hold_total_ns"])
 
     def test_top_shows_the_tables_of_its_groups(self):
         """A group is a bit in one word of the mask; bit 0x4 of another word means context switches.
         """
-        self.log_events(self.lock(), etl.linux_lock_event("mutex"),
+        self.log_events(self.spin_event(), etl.linux_lock_event("mutex"),
                         etl.perfinfo(0x0524, etl.context_swap_data(), 4))
         for groups, titles in (("linux_mutex", ["Linux' locks that sleep"]),
                                ("linux_rt_mutex,linux_rwlock", ["Spin locks", "Linux' locks that sleep"]),
@@ -87,7 +87,7 @@ class Top(TopCase):
         self.write_file("linux", "rwlock: off, 19 functions\nmutex: off, 9 functions\n")
         for mode, wanted in (("waits", ""), ("full", " PERF_LINUX_MUTEX")):
             self.set("linux_mode", mode)
-            self.log_events(self.lock())
+            self.log_events(self.spin_event())
             result = self.run_tool("top", "--once", "-d", ".1")
             self.assertEqual(self.groups_of_session(7),
                              "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK" + wanted)
@@ -109,8 +109,8 @@ class Top(TopCase):
             self.assertIn(words, result.stderr)
 
     def test_recordings_have_sessions_of_their_own(self):
-        self.log_events(self.lock())
-        self.write_session(6, etl.header_buffer(2), etl.buffer([self.lock()]))
+        self.log_events(self.spin_event())
+        self.write_session(6, etl.header_buffer(2), etl.buffer([self.spin_event()]))
         self.write_session_file(6, "stats", STATS % 0)
         process = self.start_tool("top", "-e", "resource", "-d", "600", stdout=subprocess.DEVNULL)
         self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
@@ -161,7 +161,7 @@ class Top(TopCase):
             self.quit_by_key(process, terminal)
 
     def test_help_leaves_the_first_line_on_the_screen(self):
-        spins = [self.lock(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(14)]
+        spins = [self.spin_event(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(14)]
         sleeps = [etl.linux_lock_event("mutex", address=0xffff888000100100 + 64 * i)
                   for i in range(14)]
         self.log_events(*spins)
@@ -177,7 +177,7 @@ class Top(TopCase):
             self.quit_by_key(process, terminal)
 
     def test_rows_fill_the_screen_up_to_the_line_of_the_cursor(self):
-        spins = [self.lock(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(30)]
+        spins = [self.spin_event(2, wait=5, address=0xffff888000000100 + 64 * i) for i in range(30)]
         self.log_events(*spins)
         process, terminal, _ = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2",
                                                       size=(24, 120))
@@ -187,8 +187,8 @@ class Top(TopCase):
             self.quit_by_key(process, terminal)
 
     def test_keys_change_the_screen(self):
-        events = [self.lock(2, wait=5, address=0xffff888000000100),
-                  self.lock(2, wait=9, address=0xffff888000000200)]
+        events = [self.spin_event(2, wait=5, address=0xffff888000000100),
+                  self.spin_event(2, wait=9, address=0xffff888000000200)]
         self.log_events(*events)
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2")
         before = termios.tcgetattr(slave)
@@ -212,7 +212,7 @@ class Top(TopCase):
         self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
 
     def test_quit_key_restores_the_terminal(self):
-        self.log_events(self.lock(2))
+        self.log_events(self.spin_event(2))
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", "-d", "60")
         before = termios.tcgetattr(slave)
         self.wait_for(lambda: termios.tcgetattr(slave) != before)
@@ -221,7 +221,7 @@ class Top(TopCase):
         self.assertEqual(termios.tcgetattr(slave), before)
 
     def test_stop_key_restores_the_terminal(self):
-        self.log_events(self.lock(2))
+        self.log_events(self.spin_event(2))
         script = 'set -m; "$0" "$@"; echo has stopped; read line; fg'
         process, terminal, slave = self.start_on_terminal(
             "-c", script, NTKLOG, "top", "-e", "spinlock", "-d", "60", executable="/bin/sh")
@@ -236,8 +236,8 @@ class Top(TopCase):
         self.assertEqual(termios.tcgetattr(slave), before)
 
     def test_keys_change_the_paused_screen(self):
-        events = [self.lock(2, wait=5, address=0xffff888000000100),
-                  self.lock(2, wait=9, address=0xffff888000000200)]
+        events = [self.spin_event(2, wait=5, address=0xffff888000000100),
+                  self.spin_event(2, wait=9, address=0xffff888000000200)]
         self.log_events(*events)
         process, terminal, _ = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2")
         with self.with_repeated_events(*events):
@@ -254,7 +254,7 @@ class Top(TopCase):
             self.quit_by_key(process, terminal)
 
     def test_pause_keeps_the_screen(self):
-        self.log_events(self.lock(2))
+        self.log_events(self.spin_event(2))
         process, terminal, _ = self.start_on_terminal("top", "-e", "spinlock", "-d", ".1")
         self.press_keys(terminal, b"", "Spin locks")
         os.write(terminal, b" ")
@@ -287,7 +287,7 @@ class Top(TopCase):
         module = "ffffffffc0100000 t %s_code\t[%s]\nffffffffc0100040 d %s_lock\t[%s]\n"
         self.write_file("proc/kallsyms", KERNEL + module % (4 * ("old",)))
         self.write_file("proc/modules", "old 16384 1 - Live 0xffffffffc0100000\n")
-        events = [self.lock(spins=1, address=0xffffffffc0100048)]
+        events = [self.spin_event(spins=1, address=0xffffffffc0100048)]
         self.log_events(*events)
         out = os.path.join(self.directory, "top.json")
         with open(out, "w") as stream:

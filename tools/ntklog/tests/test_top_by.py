@@ -5,7 +5,7 @@
 import json
 import os
 
-from answer_case import BASE, LOCK, NS, sleep, spin, stack_of
+from answer_case import BASE, LOCK, NS, sleeping_event, spin_event, stack_of
 import etl_writer as etl
 import tap
 from module import STATS
@@ -47,10 +47,10 @@ class By(TopCase):
 
     def log_waits(self):
         """Each CPU has both earlier and later events than the other."""
-        self.log_cpus((sleep(1000, 5000), sleep(6000, 6100, 1100, thread=58)),
-                      (sleep(5000, 6000, 3000, thread=56),
-                       sleep(7000, 7100, address=OTHER_LOCK),
-                       sleep(7100, 7200, 50, thread=56, address=OTHER_LOCK)))
+        self.log_cpus((sleeping_event(1000, 5000), sleeping_event(6000, 6100, 1100, thread=58)),
+                      (sleeping_event(5000, 6000, 3000, thread=56),
+                       sleeping_event(7000, 7100, address=OTHER_LOCK),
+                       sleeping_event(7100, 7200, 50, thread=56, address=OTHER_LOCK)))
 
     def run_top_once(self, *options):
         result = self.run_tool("top", "--once", "-d", ".1", "-e", "linux_mutex", *options)
@@ -93,9 +93,9 @@ class By(TopCase):
         self.write_file("proc/kallsyms",
                         "ffffffff81000000 T _text\n%x T outer\n%x T holds\n%x T waits\n"
                         "%x d my_lock\n" % (outer, holds, waits, LOCK))
-        self.log_cpus((etl.stacks_rundown(4, time_stamp=BASE), sleep(1000, 5000),
+        self.log_cpus((etl.stacks_rundown(4, time_stamp=BASE), sleeping_event(1000, 5000),
                        stack_of(5000, holds + 8, outer + 8)),
-                      (sleep(5000, 5001, 3000, thread=56),
+                      (sleeping_event(5000, 5001, 3000, thread=56),
                        stack_of(5001, waits + 8, outer + 8, thread=56)))
         top = json.loads(self.run_top_once("--json", "--by", "stack"))
         self.assertEqual(self.waits_by_waiter(top), {"waits < outer": (1, 3000, 3000)})
@@ -107,8 +107,10 @@ class By(TopCase):
 
     def test_a_full_queue_of_events_waits_for_no_stack(self):
         """The stack of the first event was lost, and its CPU has no later event."""
-        events = [sleep(10_000 + 2 * i, 10_001 + 2 * i, address=OTHER_LOCK) for i in range(2000)]
-        self.log_cpus((etl.stacks_rundown(4, time_stamp=BASE), sleep(1000, 5000, 7, thread=56)), [])
+        events = [sleeping_event(10_000 + 2 * i, 10_001 + 2 * i, address=OTHER_LOCK)
+                  for i in range(2000)]
+        self.log_cpus((etl.stacks_rundown(4, time_stamp=BASE),
+                       sleeping_event(1000, 5000, 7, thread=56)), [])
         with open(self.session_path(7, "cpu1"), "wb") as stream:
             for i in range(0, len(events), 30):
                 stream.write(etl.buffer(events[i:i + 30], sequence=2 + i // 30, processor=1))
@@ -117,7 +119,8 @@ class By(TopCase):
 
     def test_spin_locks_have_waiters_too(self):
         self.log_cpus([etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0, blockers=1),
-                       spin(1000, 5000, flags=0), spin(5000, 5100, 3000, thread=56, flags=0)])
+                       spin_event(1000, 5000, flags=0),
+                       spin_event(5000, 5100, 3000, thread=56, flags=0)])
         self.set("spinlock/acquire_sample_rate", 1000)
         self.set("linux_mode", "full")
         self.set("spinlock/blockers", 1)
@@ -149,14 +152,14 @@ class By(TopCase):
         self.assertIn("Who waited, by wait_total (1 of 2)\n", screen)
 
     def test_wait_is_charged_to_a_hold_of_an_earlier_interval(self):
-        self.log_cpus([sleep(1000, 5000)])
+        self.log_cpus([sleeping_event(1000, 5000)])
         out = os.path.join(self.directory, "top.json")
         with open(out, "w") as stream:
             process = self.start_tool("top", "--json", "-d", ".1", "-e", "linux_mutex",
                                       "--by", "process", stdout=stream)
         self.wait_for(lambda: self.read_file("top.json").count("\n") >= 2)
         with open(self.session_path(7, "cpu0"), "ab") as stream:
-            stream.write(etl.buffer([sleep(5000, 5100, 3000, thread=56)], sequence=2))
+            stream.write(etl.buffer([sleeping_event(5000, 5100, 3000, thread=56)], sequence=2))
         self.wait_for(lambda: "56 waiter" in self.read_file("top.json"))
         process.terminate()
         self.assertEqual(process.wait(timeout=60), 0)
@@ -169,8 +172,10 @@ class By(TopCase):
         """The note says what was true until then; /proc has what is true now."""
         self.write_file("tasks", "56 56 %d before\t/a\n77 70 %d ended\t/a\n70 70 %d first\t/a\n" %
                         (BASE + 5500, BASE + 9000, BASE + 9000))
-        self.log_cpus([sleep(5000, 5100, 300, thread=56), sleep(6000, 6100, 200, thread=56),
-                       sleep(7000, 7100, 100, thread=77), sleep(8000, 8100, 50, thread=99)])
+        self.log_cpus([sleeping_event(5000, 5100, 300, thread=56),
+                       sleeping_event(6000, 6100, 200, thread=56),
+                       sleeping_event(7000, 7100, 100, thread=77),
+                       sleeping_event(8000, 8100, 50, thread=99)])
         top = json.loads(self.run_top_once("--json", "--by", "process"))
         self.assertEqual(self.waits_by_waiter(top),
                          {"56 before": (1, 300, 300), "56 waiter": (1, 200, 200),
@@ -197,11 +202,13 @@ class By(TopCase):
         self.assertFalse(os.path.exists(self.session_path(7, "start")))
 
     def with_repeated_waits(self):
-        return self.with_repeated_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
-                                         sleep(5100, 5200, 3100, thread=58, address=OTHER_LOCK))
+        return self.with_repeated_events(sleeping_event(1000, 5000),
+                                         sleeping_event(5000, 5100, 3000, thread=56),
+                                         sleeping_event(5100, 5200, 3100, thread=58,
+                                                        address=OTHER_LOCK))
 
     def test_keys_switch_to_processes_and_threads(self):
-        self.log_cpus([sleep(1000, 1010)])
+        self.log_cpus([sleeping_event(1000, 1010)])
         process, terminal, _ = self.start_on_terminal("top", "-e", "linux_mutex", "-d", "600")
         with self.with_repeated_waits():
             self.press_keys(terminal, b"h",
@@ -218,7 +225,7 @@ class By(TopCase):
             self.quit_by_key(process, terminal)
 
     def test_filter_finds_waiters_holders_and_locks(self):
-        self.log_cpus([sleep(1000, 1010)])
+        self.log_cpus([sleeping_event(1000, 1010)])
         process, terminal, _ = self.start_on_terminal("top", "-e", "linux_mutex", "-d", ".2", "--by", "thread")
         with self.with_repeated_waits():
             self.press_keys(terminal, b"", r"\n58 other .*\nother_lock +58 other +")

@@ -22,7 +22,7 @@ CLEAR = "\x1b[H\x1b[J"
 class Terminal(TopCase):
     def setUp(self):
         super().setUp()
-        self.log_events(self.lock(2))
+        self.log_events(self.spin_event(2))
 
     def read_until(self, terminal, text):
         shown = ""
@@ -131,7 +131,7 @@ class Terminal(TopCase):
     def test_output_fits_a_tiny_terminal(self):
         self.put_waits(0x80, 0x81, 0x82, 0x83)
         for size in (5, 20), (1, 1), (2, 300), (300, 2):
-            events = [self.lock(2, address=0xffff888000000100 + 64 * i) for i in range(14)]
+            events = [self.spin_event(2, address=0xffff888000000100 + 64 * i) for i in range(14)]
             process, terminal, slave, before = self.start("-e", "spinlock,linux_mutex", "-d", ".1",
                                                           size=size)
             with self.with_repeated_events(*events):

@@ -27,7 +27,7 @@ class TopCase(ParameterDirectory):
         self.write_session_file(7, "stats", STATS % 0)
 
     @staticmethod
-    def lock(spins=0, hold=100, **changes):
+    def spin_event(spins=0, hold=100, **changes):
         return etl.perfinfo(0x0529, etl.spin_lock(spins=spins, acquire=1000, release=1000 + hold,
                                                   **changes))
 
