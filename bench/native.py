@@ -13,9 +13,9 @@ import sys
 
 # Ratios are relative to BASE, those of Linux' instrumented lock to LINUX. The time of LOOP is
 # subtracted.
-BASE = "in-stack"
-LOOP = "nothing"
-LINUX = "Linux' own"
+BASE_LOCK = "in-stack"
+LOOP_ALONE = "nothing"
+LINUX_LOCK = "Linux' own"
 
 # Title; table, or load (THREADS-CYCLES_INSIDE-CYCLES_OUTSIDE); lock; lock to compare with; kind of
 # bound; bound.
@@ -23,8 +23,8 @@ GOALS = [
     ("in-stack / ck mcs, uncontended", "pair", "in-stack", "ck mcs", "most", 0.9),
     ("tracked / untraced, in-stack", "pair", "in-stack, tracked", "in-stack", "most", 2.5),
     ("tracked / untraced, ordinary", "pair", "ordinary, tracked", "ordinary", "most", 2.5),
-    ("full / plain, Linux' own", "linux", LINUX + ", full", None, "most", 6),
-    ("sampled / plain, Linux' own", "linux", LINUX + ", sampled", None, "most", 2),
+    ("full / plain, Linux' own", "linux", LINUX_LOCK + ", full", None, "most", 6),
+    ("sampled / plain, Linux' own", "linux", LINUX_LOCK + ", sampled", None, "most", 2),
     ("ordinary, sections of 1000: fairness", "2-1000-0", "ordinary", None, "least", 0.7),
 ]
 
@@ -63,23 +63,24 @@ def median_and_quartiles(values):
 
 def pair_ratios(pairs):
     """All locks of a run have the same memory layout, so compare with the base of the same run."""
-    loop, base = pairs[LOOP], pairs[BASE]
+    loop, base = pairs[LOOP_ALONE], pairs[BASE_LOCK]
     return {name: median_and_quartiles([(value - nothing) / (ours - nothing)
                                         for value, nothing, ours
                                         in zip(values, loop, base)])
-            for name, values in pairs.items() if name != LOOP}
+            for name, values in pairs.items() if name != LOOP_ALONE}
 
 
 def linux_pair_cycles(pairs):
     result = {}
     for name, values in pairs.items():
-        if name.startswith(LINUX):
+        if name.startswith(LINUX_LOCK):
             result[name] = {
                 "cycles": median_and_quartiles([value - nothing for value, nothing
-                                                in zip(values, pairs[LOOP])]),
+                                                in zip(values, pairs[LOOP_ALONE])]),
                 "ratio": median_and_quartiles([(value - nothing) / (plain - nothing)
                                                for value, nothing, plain
-                                               in zip(values, pairs[LOOP], pairs[LINUX])])}
+                                               in zip(values, pairs[LOOP_ALONE],
+                                                      pairs[LINUX_LOCK])])}
     return result
 
 
@@ -95,11 +96,11 @@ def median_fairness(runs):
 def contended_ratios(load):
     ratios = {}
     for name, runs in load.items():
-        result = throughput_ratios(runs, load[BASE])
+        result = throughput_ratios(runs, load[BASE_LOCK])
         result["fairness"] = median_fairness(runs)
         result["handed_over"] = round(statistics.median(
             run.handovers / sum(run.counts) for run in runs), 3)
-        handovers = [run.handovers / ours.handovers for run, ours in zip(runs, load[BASE])
+        handovers = [run.handovers / ours.handovers for run, ours in zip(runs, load[BASE_LOCK])
                      if ours.handovers]
         result["handovers"] = round(statistics.median(handovers), 3) if handovers else None
         ratios[name] = result
@@ -112,15 +113,15 @@ def contended_linux_results(load, microseconds):
     """
     return {name: {"millions": median_and_quartiles([sum(run.counts) / microseconds
                                                      for run in runs]),
-                   "ratio": throughput_ratios(runs, load[LINUX]),
+                   "ratio": throughput_ratios(runs, load[LINUX_LOCK]),
                    "fairness": median_fairness(runs),
                    "events": round(statistics.median(run.events / sum(run.counts)
                                                      for run in runs), 3)}
-            for name, runs in load.items() if name.startswith(LINUX)}
+            for name, runs in load.items() if name.startswith(LINUX_LOCK)}
 
 
 def contended_cost_in_pairs(load, cycles, pair):
-    return median_and_quartiles([cycles / sum(run.counts) / pair for run in load[BASE]])
+    return median_and_quartiles([cycles / sum(run.counts) / pair for run in load[BASE_LOCK]])
 
 
 def list_goals(result):
@@ -141,7 +142,7 @@ def list_goals(result):
 
 def print_linux(result):
     print("\nnative: cycles of the TSC of an uncontended pair of Linux' own spin lock, and "
-          "%s = 1\n" % LINUX)
+          "%s = 1\n" % LINUX_LOCK)
     print("%-32s %8s   %-14s %6s %20s %6s" % ("", "at once", "", "", "100 cycles apart", ""))
     for name, pair in result["linux"].items():
         apart = result["linux_apart"][name]
@@ -175,7 +176,7 @@ def print_repeated(repeated, kind):
 
 def print_results(result):
     print("\nnative: time of an uncontended pair, %s = 1; medians of %d, quartiles\n" % (
-        BASE, result["runs"]))
+        BASE_LOCK, result["runs"]))
     print("%-32s %8s   %-14s %8s" % ("", "at once", "", "100 cycles apart"))
     for name, ratio in result["pair"].items():
         apart = result["pair_apart"][name]
@@ -185,7 +186,7 @@ def print_results(result):
     print_repeated(result["repeated"], "pair-1")
     print_linux(result)
     for load, locks in result["contended"].items():
-        print("\nnative: %s; ownerships, %s = 1" % (describe_load(load), BASE))
+        print("\nnative: %s; ownerships, %s = 1" % (describe_load(load), BASE_LOCK))
         print("\n%-32s %8s   %-14s %8s %12s %12s" % (
             "", "median", "quartiles", "fairness", "handed over", "hand-overs"))
         for name, ratio in locks.items():
@@ -196,7 +197,7 @@ def print_results(result):
                 "%.2f" % ratio["handovers"] if has_section else ""))
         time = result["ownership"][load]
         print("(one ownership of %s took as long as %.0f uncontended pairs, %.0f to %.0f)" % (
-            BASE, time["median"], *time["quartiles"]))
+            BASE_LOCK, time["median"], *time["quartiles"]))
         print_linux_contended(load, result["linux_contended"][load])
         print_repeated(result["repeated"], "contended-" + load)
     print("\n%-48s %8s %8s" % ("goal", "", "is"))
@@ -209,8 +210,9 @@ def print_results(result):
 
 def main():
     pairs, contended, repeated, duration = read_results(sys.stdin)
-    pair = statistics.median(pairs["pair"][BASE]) - statistics.median(pairs["pair"][LOOP])
-    result = {"runs": len(pairs["pair"][BASE]), "pair": pair_ratios(pairs["pair"]),
+    pair = statistics.median(pairs["pair"][BASE_LOCK]) - \
+        statistics.median(pairs["pair"][LOOP_ALONE])
+    result = {"runs": len(pairs["pair"][BASE_LOCK]), "pair": pair_ratios(pairs["pair"]),
               "pair_apart": pair_ratios(pairs["pair_apart"]),
               "linux": linux_pair_cycles(pairs["pair"]),
               "linux_apart": linux_pair_cycles(pairs["pair_apart"]),

@@ -81,7 +81,7 @@ def read_lock_times(name):
 
 
 # A class that does not claim to be exact.
-MARKED = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
+UNCERTAIN_CLASS = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
 
 
 def is_right_class(class_, truth):
@@ -99,11 +99,11 @@ class Classes(unittest.TestCase):
             class_, true = names.find(address, clock), truth.find(address, clock)
             counts["events"] += 1
             counts["named"] += class_ is not None
-            counts["marked"] += bool(class_ and MARKED.search(class_))
+            counts["marked"] += bool(class_ and UNCERTAIN_CLASS.search(class_))
             if true and class_:
                 counts["known"] += 1
                 counts["right"] += is_right_class(class_, true)
-                if not is_right_class(class_, true) and not MARKED.search(class_):
+                if not is_right_class(class_, true) and not UNCERTAIN_CLASS.search(class_):
                     wrong[true, class_] += 1
         silent = sum(wrong.values())
         print("# %s: %s; silently wrong %d: %s" % (name, dict(counts), silent,

@@ -23,7 +23,7 @@ NTKLOG, DIRECTORY, *CLASSES = sys.argv[1:]
 # Bits of Rule: the release left a waiter behind; it was written for that reason alone; the start of
 # the hold is not known.
 BLOCKER, BLOCKER_ONLY, HOLD_UNKNOWN = 4, 8, 16
-MODE = 3
+HOLDERS_MODE = 3
 # A release in the kernel's trace, or of a record.
 Release = namedtuple("Release", "thread time lock")
 
@@ -70,7 +70,7 @@ class Holders(unittest.TestCase):
     def test_file_has_the_mode(self):
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
             (event,) = etl.events_in_order_of_time(self.one.buffers, hook_id)
-            self.assertEqual(struct.unpack("<II", event.data), (MODE, 1))
+            self.assertEqual(struct.unpack("<II", event.data), (HOLDERS_MODE, 1))
         self.assertEqual(self.one.report["rates"]["linux"], {"mode": "holders"})
 
     def test_same_releases_as_in_mode_full(self):

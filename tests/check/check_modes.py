@@ -26,7 +26,7 @@ BLOCKER, BLOCKER_ONLY = 4, 8
 # The start of the hold is not known: its acquisition was not chosen in mode sampled.
 HOLD_UNKNOWN = 16
 # In cycles: the default of linux_pairs.ko.
-HOLD = 1500000
+HOLD_CYCLES = 1500000
 
 
 def read_bytes(name):
@@ -162,7 +162,7 @@ class Sampled(unittest.TestCase):
         self.assertTrue(1 <= row["sampled"] <= 40, row)
         self.assertEqual(row["acquisitions"], RATE * row["sampled"])
         self.assertGreaterEqual(min(record.release_time - record.acquire_time
-                                    for record in self.one.records_of("long")), HOLD)
+                                    for record in self.one.records_of("long")), HOLD_CYCLES)
 
     def test_report_estimates_the_true_numbers(self):
         for name, delta in ("alone", 15000), ("inner", 42000), ("write", 42000):
@@ -192,7 +192,7 @@ class WaitsAlone(unittest.TestCase):
             for name, mode in ("queued_spin", 1), ("queued_read", 2):
                 longest = max(one.records_of(name), key=lambda record: record.wait_time_in_cycles)
                 # The host may have stopped the guest's CPU for part of the wait.
-                self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD, (prefix, name))
+                self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD_CYCLES, (prefix, name))
                 self.assertEqual(longest.acquire_mode, mode, (prefix, name))
                 self.assertGreaterEqual(longest.spin_count, 1)
 

@@ -43,7 +43,7 @@ def tearDownModule():
 
 
 # Parts that are wider than their place, labels over another, names in short lines, and small texts.
-FAULTS = """(() => {
+FAULTS_SCRIPT = """(() => {
   const parts = [document.documentElement, ...document.querySelectorAll(
     ".table, td, .row > *, p, li, figcaption, h1, h2, h3, nav a, .tools")];
   const faults = parts.filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
@@ -93,7 +93,7 @@ class Layout(Page):
                     CHROMIUM.open_page(path_of(page), width=width)
                     CHROMIUM.evaluate(
                         "document.querySelectorAll('details').forEach((e) => { e.open = true; })")
-                    self.assertEqual(CHROMIUM.evaluate(FAULTS), [])
+                    self.assertEqual(CHROMIUM.evaluate(FAULTS_SCRIPT), [])
                     self.assertLessEqual(
                         CHROMIUM.evaluate("document.documentElement.scrollWidth"), width)
                     self.assertEqual(CHROMIUM.messages, [])

@@ -20,16 +20,16 @@ import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.path.join(TOP, "Documentation/guide/quickstart.rst")
-COMMAND = "# "
-REST = "..."
+COMMAND_PREFIX = "# "
+LEFT_OUT = "..."
 
-NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
+NUMBER_PATTERN = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
 # Lines that differ between runs are not compared.
-IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
-                     r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
-                     r" {1,4}\d+%  |=> |Held at the end|[2-9]\. | {3}(?:Longest|Held|Holders) |"
-                     r"Not recorded: ")
-TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
+IGNORED_LINE = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
+                          r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
+                          r" {1,4}\d+%  |=> |Held at the end|[2-9]\. |"
+                          r" {3}(?:Longest|Held|Holders) |Not recorded: ")
+TABLE_TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
 
 def read_lines(path):
@@ -53,13 +53,13 @@ def commands_of_page(lines):
             continue
         if depth is not None and indent < depth:
             depth = current = None
-        if depth is None and indent and text.lstrip().startswith(COMMAND) and \
+        if depth is None and indent and text.lstrip().startswith(COMMAND_PREFIX) and \
                 lines[number - 1].strip() == "":
             depth = indent
         if depth is None:
             continue
-        if text[depth:].startswith(COMMAND):
-            current = Command(text[depth + len(COMMAND):], number + 1)
+        if text[depth:].startswith(COMMAND_PREFIX):
+            current = Command(text[depth + len(COMMAND_PREFIX):], number + 1)
             commands.append(current)
         else:
             # Empty lines above belong to the output if this line is of the same block.
@@ -73,7 +73,7 @@ def commands_of_run(lines, commands):
     outputs, wanted = [], iter(commands)
     following = next(wanted, None)
     for line in lines:
-        if following is not None and line == COMMAND + following.text:
+        if following is not None and line == COMMAND_PREFIX + following.text:
             outputs.append([])
             following = next(wanted, None)
         elif outputs:
@@ -82,7 +82,7 @@ def commands_of_run(lines, commands):
 
 
 def form_of_row(line):
-    return "  ".join("N" if re.fullmatch(NUMBER + "|-", cell) else "NAME"
+    return "  ".join("N" if re.fullmatch(NUMBER_PATTERN + "|-", cell) else "NAME"
                      for cell in re.split(r" {2,}", line.strip()))
 
 
@@ -92,7 +92,7 @@ def form_of_line(line):
     # A function in a stack, which has a line of its own.
     line = re.sub(r"^ {6}\S+(?: \[\w+\])?$", "      NAME", line)
     line = re.sub(r"0x[0-9a-f]+", "N", line)
-    line = re.sub(r"(?<![\w])" + NUMBER + r"(?!\w)", "N", line)
+    line = re.sub(r"(?<![\w])" + NUMBER_PATTERN + r"(?!\w)", "N", line)
     line = re.sub(r"\bcpu\d+\b", "cpuN", line)
     line = re.sub(r"N (?:KB|MB|GB)\b", "N MB", line)
     return re.sub(r"\s+", " ", line)
@@ -101,12 +101,12 @@ def form_of_line(line):
 def forms_of_output(output):
     result, in_table = [], 0
     for number, line in enumerate(output):
-        if IGNORED.match(line):
+        if IGNORED_LINE.match(line):
             continue
-        if TITLE.match(line):
+        if TABLE_TITLE.match(line):
             in_table = 1
             form = form_of_line(re.sub(r" \(\d+ of \d+\)$", "", line))
-        elif line == REST or not line.strip():
+        elif line == LEFT_OUT or not line.strip():
             form, in_table = line.strip(), 0
         elif in_table == 1 and not line.startswith(" "):
             form, in_table = re.sub(r" {2,}", "  ", line), 2
@@ -115,7 +115,7 @@ def forms_of_output(output):
         else:
             form = form_of_line(line)
         # Successive lines of one form count once, because their number differs between runs.
-        if not result or result[-1][0] != form or form == REST:
+        if not result or result[-1][0] != form or form == LEFT_OUT:
             result.append((form, number))
     return result
 
@@ -136,7 +136,7 @@ def match_lines(wanted, got):
     if not wanted:
         return [] if not got else None
     form, number = wanted[0]
-    if form == REST:
+    if form == LEFT_OUT:
         for skipped in range(len(got) + 1):
             rest = match_lines(wanted[1:], got[skipped:])
             if rest is not None:
@@ -171,7 +171,7 @@ class Quickstart(unittest.TestCase):
         """Test the comparison."""
         for command, output in zip(self.commands, self.outputs):
             wanted = forms_of_output(command.output)
-            if not output or any(form == REST for form, _ in wanted):
+            if not output or any(form == LEFT_OUT for form, _ in wanted):
                 continue
             with self.subTest(command.text):
                 self.assertIsNone(match_lines(wanted, forms_of_output(["another line", *output])))
@@ -207,11 +207,11 @@ def update_output(command, output):
     places = match_lines(wanted, got)
     if places is None:
         print("another form: %s" % command.text, file=sys.stderr)
-    if places is None or not any(line == REST or " ... " in line for line in command.output):
+    if places is None or not any(line == LEFT_OUT or " ... " in line for line in command.output):
         return output
     places, result, at, end = dict(places), [], 0, 0
     for number, line in enumerate(command.output):
-        if line == REST:
+        if line == LEFT_OUT:
             result.append(line)
             at = end = 0
             continue

@@ -18,11 +18,11 @@ NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock action waited contentions before acquired releasing after "
                             "thread")
 # In cycles: the default of the module's parameter.
-HOLD = 1500000
+HOLD_CYCLES = 1500000
 # Numbers of acquisitions by sleeping_locks.ko: uncontended ones; holders and waiters; holders while
 # a wait fails; holders while a trylock fails; holders and waiters of long waits; the writer and the
 # reader of a percpu_rw_semaphore.
-UNCONTENDED, CONTENDED, WAIT_FAILS, TRYLOCK_FAILS, LONG, PERCPU = 27, 11 + 17, 10, 6, 6, 2
+UNCONTENDED, CONTENDED, WAIT_FAILS, TRYLOCK_FAILS, LONG_WAITS, PERCPU = 27, 11 + 17, 10, 6, 6, 2
 
 
 def read_bytes(name):
@@ -122,7 +122,7 @@ class SleepingLocks(unittest.TestCase):
         # take_with_context(), 2 of release_by_another_thread(), 1 of read_with_interrupts_off(),
         # and 1 of read_for_another_thread().
         self.assertEqual(len(self.truths),
-                         UNCONTENDED + CONTENDED + WAIT_FAILS + TRYLOCK_FAILS + LONG + PERCPU +
+                         UNCONTENDED + CONTENDED + WAIT_FAILS + TRYLOCK_FAILS + LONG_WAITS + PERCPU +
                          8 + 2 + 1 + 1 + 2 + 1 + 1)
 
     def test_each_hold_is_written_with_its_times_once(self):
@@ -148,7 +148,7 @@ class SleepingLocks(unittest.TestCase):
         for truth in self.truths:
             wait = self.record_of(truth).wait_time
             if truth.waited:
-                self.assertGreaterEqual(wait, HOLD * 9 // 10, truth)
+                self.assertGreaterEqual(wait, HOLD_CYCLES * 9 // 10, truth)
                 self.assertLessEqual(wait, truth.acquired - truth.before, truth)
             elif not truth.name.startswith("percpu_rwsem"):
                 self.assertEqual(wait, 0, truth)

@@ -16,9 +16,9 @@ import tap
 
 DIRECTORY = sys.argv.pop(1)
 # The greatest number of locks that the torture holds at once on a CPU.
-DEEPEST = 4
+NESTING_DEPTH = 4
 # AcquireMode of an executive spin lock that is acquired shared.
-SHARED = 2
+SHARED_MODE = 2
 
 
 def read_text(name):
@@ -71,14 +71,14 @@ class Switching(unittest.TestCase):
 
     def test_no_lock_is_deeper_than_the_nesting(self):
         self.assert_no_record(etl.decode_spin_locks,
-                              lambda start, record: record.acquire_depth > DEEPEST)
+                              lambda start, record: record.acquire_depth > NESTING_DEPTH)
 
     def test_exclusive_holds_of_a_lock_do_not_overlap(self):
         """A hold with a wrong, too early beginning would overlap with the hold before it."""
         for name, _, buffers in self.sessions:
             last_records = {}
             for record in sorted(etl.decode_spin_locks(buffers), key=lambda r: r.release_time):
-                if record.acquire_mode == SHARED:
+                if record.acquire_mode == SHARED_MODE:
                     continue
                 before = last_records.get(record.spin_lock_address)
                 self.assertFalse(before and record.acquire_time < before.release_time,
