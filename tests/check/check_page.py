@@ -237,8 +237,10 @@ class Pointer(Page):
         evaluate = self.open_page()
         link = "document.querySelector('#table-locks td a')"
         name = evaluate(link + ".textContent")
+        evaluate("opened = new Promise((done) => addEventListener('hashchange', done)); 0")
         CHROMIUM.click(link)
-        self.assertEqual(evaluate("document.querySelector('details:target').open"), True)
+        self.assertIs(evaluate("opened.then(() => document.querySelector('details:target').open)"),
+                      True)
         self.assertIn(name, evaluate("document.querySelector('details:target summary').innerText"))
         self.assertGreater(evaluate("document.querySelectorAll('details:target .flame').length"), 1)
 
