@@ -18,13 +18,13 @@ PAIRS = ["raw_spin_lock", "spin_lock_irqsave", "spin_lock_bh", "read_lock", "wri
          "resource_exclusive", "resource_shared", "ordinary_to_synch", "critical_region"]
 # Off; only counted; tracked, but no event is sampled.
 STATES = ["off", "counters", "unsampled"]
-OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:18]
+NTKLOG_PAIRS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:18]
 # Numbers of sessions that record an event, of locks that the CPU holds beside the measured one, and
 # of owners of a resource.
 SESSIONS = [1, 2, 4, 8]
 LOCKS_BELOW = list(range(9))
 OWNERS = [1, 100, 10000]
-EXACT = ["icount", "stock"]
+EXACT_RUNS = ["icount", "stock"]
 
 
 def read_results(path):
@@ -43,7 +43,7 @@ def read_results(path):
                 handover[words[1]] = int(words[2])
             elif kind == "memory":
                 memory[words[0]] = int(words[1])
-    for name in OURS:
+    for name in NTKLOG_PAIRS:
         costs = pairs[name]
         for sink in ("session", "ftrace"):
             # One acquisition of 1000 wrote an event.
@@ -74,9 +74,9 @@ def list_goals(pairs, handover):
         ("in-stack raising / spin_lock_bh",
          pairs["in_stack_raising"]["off"] / pairs["spin_lock_bh"]["off"], 1.2),
         *[("%s, tracked but not sampled: added" % name.replace("_at_dpc_level", ""),
-           pairs[name]["unsampled"] - pairs[name]["off"], 35) for name in OURS[:4]],
+           pairs[name]["unsampled"] - pairs[name]["off"], 35) for name in NTKLOG_PAIRS[:4]],
         *[("%s, counted: added" % name.replace("_at_dpc_level", ""),
-           pairs[name]["counters"] - pairs[name]["off"], 12) for name in OURS[:4]],
+           pairs[name]["counters"] - pairs[name]["off"], 12) for name in NTKLOG_PAIRS[:4]],
         ("event into a session", in_stack["event_session"], 200),
         ("event into a session / through ftrace",
          in_stack["event_session"] / in_stack["event_ftrace"], 0.25),
@@ -101,7 +101,7 @@ def list_goals(pairs, handover):
     ]
 
 
-def show_growth(run):
+def print_growth(run):
     pairs = run["pairs"]
     in_stack = pairs["in_stack_at_dpc_level"]
     print("\na tracked in-stack pair on top of %d to %d others: %s" % (
@@ -117,7 +117,7 @@ def show_growth(run):
         print("memory of each %s: %d bytes" % (name, size))
 
 
-def show_goals(run):
+def print_goals(run):
     pairs = run["pairs"]
     print()
     event = pairs["in_stack_at_dpc_level"]
@@ -148,7 +148,7 @@ def show_goals(run):
 
 def print_results(name, run):
     # The difference is too small to measure with a clock.
-    exact = name in EXACT
+    exact = name in EXACT_RUNS
     columns = STATES + ["written"] if exact else STATES
     pairs = run["pairs"]
     base = pairs["raw_spin_lock"]["off"]
@@ -157,7 +157,7 @@ def print_results(name, run):
     print("%-28s" % "" + "".join("%10s" % state for state in columns) +
           "   off / raw_spin_lock")
     for pair in PAIRS:
-        costs = [pairs[pair].get(state) if pair in OURS or state == "off" else None
+        costs = [pairs[pair].get(state) if pair in NTKLOG_PAIRS or state == "off" else None
                  for state in columns]
         print("%-28s" % pair + "".join("%10s" % ("" if cost is None else "%.1f" % cost)
                                        for cost in costs) + "%10.2f" % (costs[0] / base))
@@ -165,8 +165,8 @@ def print_results(name, run):
     for lock, cost in run["handover"].items():
         print("  %-28s %8d %s" % (lock, cost, unit))
     if exact:
-        show_growth(run)
-        show_goals(run)
+        print_growth(run)
+        print_goals(run)
     if run["contended"]:
         print("\ncontended: ownerships per second of all; least and most successful processor, "
               "1 = even share")

@@ -9,11 +9,11 @@
 BENCH=$OUT/bench
 
 begin_stages 1200
-need bench
-# measure RUN BUILT MILLISECONDS [OPTION]...: MILLISECONDS is the duration of a measurement of
-# contended locks. It is shorter when QEMU counts instructions, because one host thread executes all
-# virtual CPUs then.
-measure()
+install_groups bench
+# measure_in_guest RUN BUILT MILLISECONDS [OPTION]...: MILLISECONDS is the duration of a measurement
+# of contended locks. It is shorter when QEMU counts instructions, because one host thread executes
+# all virtual CPUs then.
+measure_in_guest()
 {
 	local run=$1 built=$2 contended=$3
 	shift 3
@@ -32,11 +32,11 @@ eval "$("$TOP/scripts/kernels/debian-kernel.sh" 6.12)"
 rm -rf "$BENCH"
 image=$kernel/arch/x86/boot/bzImage
 say "counting instructions"
-measure icount "$OUT/build/base" 100 -i -k "$image"
+measure_in_guest icount "$OUT/build/base" 100 -i -k "$image"
 say "counting instructions in $ABI"
-measure stock "$OUT/build/$ABI" 100 -i -k "$IMAGE" -M "$MODULES"
+measure_in_guest stock "$OUT/build/$ABI" 100 -i -k "$IMAGE" -M "$MODULES"
 say "on parallel processors"
-measure parallel "$OUT/build/base" 1000 -k "$image"
+measure_in_guest parallel "$OUT/build/base" 1000 -k "$image"
 python3 "$TOP/bench/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" stock="$BENCH/stock/guest.log" \
 	parallel="$BENCH/parallel/guest.log"
@@ -46,14 +46,14 @@ python3 "$TOP/bench/bench.py" "$BENCH/bench.json" \
 say "the locks as a program, on this machine's own processors"
 "$TOP/bench/native.sh"
 say "the tool, reading 128 MiB (on this machine, not in a virtual one)"
-need tool
+install_groups tool
 run_quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
 	"$BENCH/tool/generate"
 "$BENCH/tool/generate" 128 >"$BENCH/large.etl"
 "$BENCH/tool/generate" names >"$BENCH/large.etl.names"
 python3 "$TOP/bench/tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
 	"$BENCH/bench-tool.json"
-need python
+install_groups python
 run_quietly bench-python make -C "$TOP/tools/ntklog" O="$BENCH/tool" all python
 python3 "$TOP/bench/python.py" "$BENCH/tool" "$BENCH/large.etl" "$BENCH/bench-python.json"
 rm -f "$BENCH/large.etl" "$BENCH/large.etl.names"

@@ -9,8 +9,8 @@ CACHE=/sys/kernel/slab/ntklog_task
 
 . ./workload.sh
 
-# memory WHEN TASKS
-memory()
+# print_memory WHEN TASKS
+print_memory()
 {
 	bytes=$(($(cut -d ' ' -f 1 $CACHE/slabs) << ($(cat $CACHE/order) + 12)))
 	echo "growth: $2 tasks, $1: $bytes bytes, $(grep 'task records' $D/linux)"
@@ -23,11 +23,11 @@ sum_counter()
 		{ sum += $at } END { print sum }' $D/counters
 }
 
-# tasks COUNT
-tasks()
+# measure_tasks COUNT
+measure_tasks()
 {
 	echo start >$S/state || exit 1
-	memory before "$1"
+	print_memory before "$1"
 	untracked=$(sum_counter SleepingUntracked)
 	threads "$1" <end >ready &
 	exec 3>end
@@ -36,14 +36,14 @@ tasks()
 	done
 	# Freed records leave the slab cache after two grace periods.
 	sleep 10
-	memory during "$1"
+	print_memory during "$1"
 	echo "growth: $1 tasks: $(($(sum_counter SleepingUntracked) - untracked)) acquisitions untracked"
 	exec 3>&-
 	wait
 	rm ready
 	echo stop >$S/state
 	sleep 10
-	memory after "$1"
+	print_memory after "$1"
 }
 
 insmod ntklog.ko || exit 1
@@ -68,7 +68,7 @@ tasks)
 	echo 1000000 >/proc/sys/kernel/threads-max
 	echo PERF_LINUX_MUTEX >$S/group_mask
 	for count; do
-		tasks "$count"
+		measure_tasks "$count"
 	done
 	;;
 esac

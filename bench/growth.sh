@@ -47,7 +47,7 @@ measure_report()
 	}' "$BENCH/time"
 }
 
-need bench tool
+install_groups bench tool
 parts=("$@")
 [ $# -gt 0 ] || parts=(cpus tasks locks events)
 rm -rf "$BENCH"

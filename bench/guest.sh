@@ -9,9 +9,9 @@ P=/sys/kernel/debug/ntklog/spinlock
 R=/sys/kernel/debug/ntklog/resource
 E=/sys/kernel/tracing/events/ntklog/enable
 
-# bench STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: all pairs, or the pair ONLY.
-# STATE is a name for the output.
-bench()
+# bench_state STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: all pairs, or the pair
+# ONLY. STATE is a name for the output.
+bench_state()
 {
 	# shellcheck disable=SC2086 # none or one
 	insmod ntklog_bench.ko state="$1" contended_ms="${2:-0}" apc_level="${3:-0}" \
@@ -19,16 +19,17 @@ bench()
 	rmmod ntklog_bench
 }
 
-in_session()
+bench_in_session()
 {
 	echo "$2" >$S/group_mask
 	echo start >$S/state
-	bench "$1"
+	bench_state "$1"
 	echo stop >$S/state
 }
 
-# in_sessions STATE COUNT GROUP: the first session has PERF_SPINLOCK enabled, the others GROUP.
-in_sessions()
+# bench_in_sessions STATE COUNT GROUP: the first session has PERF_SPINLOCK enabled, the others
+# GROUP.
+bench_in_sessions()
 {
 	i=0
 	group=PERF_SPINLOCK
@@ -39,7 +40,7 @@ in_sessions()
 		group=$3
 		i=$((i + 1))
 	done
-	bench "$1" 0 0 in_stack_at_dpc_level
+	bench_state "$1" 0 0 in_stack_at_dpc_level
 	while [ $i -gt 0 ]; do
 		i=$((i - 1))
 		echo stop >$SESSIONS/$i/state
@@ -47,43 +48,43 @@ in_sessions()
 	echo 256 >$S/buffers
 }
 
-# context_swaps STATE VERSION
-context_swaps()
+# bench_context_swaps STATE VERSION
+bench_context_swaps()
 {
 	echo "$2" >$S/contextswap_version
 	echo PERF_CONTEXT_SWITCH >$S/group_mask
 	echo start >$S/state
-	bench "$1" 0 0 context_swap
-	bench "$1" 0 0 context_swap_from_idle
+	bench_state "$1" 0 0 context_swap
+	bench_state "$1" 0 0 context_swap_from_idle
 	echo stop >$S/state
 }
 
-ready_threads()
+bench_ready_threads()
 {
 	echo PERF_DISPATCHER >$S/group_mask
 	echo start >$S/state
-	bench written 0 0 ready_thread
+	bench_state written 0 0 ready_thread
 	echo stop >$S/state
 }
 
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
 echo 0 >$P/hold_threshold
-bench off "$1"
-bench apc 0 1
-in_session counters PERF_SPINLOCK_CNTRS
+bench_state off "$1"
+bench_state apc 0 1
+bench_in_session counters PERF_SPINLOCK_CNTRS
 echo 4294967295 >$P/acquire_sample_rate
 echo 4294967295 >$R/release_sample_rate
 echo 4294967295 >$R/contention_sample_rate
-in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+bench_in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 # Costs that may grow with the number of held locks, and of owners.
 echo 30000 >/proc/sys/kernel/threads-max
 echo start >$S/state
 for below in 0 1 2 3 4 5 6 7 8; do
-	bench below_$below 0 0 in_stack_at_dpc_level below=$below
+	bench_state below_$below 0 0 in_stack_at_dpc_level below=$below
 done
 for owners in 1 100 10000; do
-	bench owners_$owners 0 0 resource_exclusive owners=$owners
+	bench_state owners_$owners 0 0 resource_exclusive owners=$owners
 done
 grep -H . /sys/kernel/slab/ntklog_task/object_size | sed 's/.*:/ntklog_bench: memory thread /' >/dev/kmsg
 echo stop >$S/state
@@ -91,26 +92,26 @@ echo stop >$S/state
 # unsampled.
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate
-in_session session "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+bench_in_session session "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 for count in 1 2 4 8; do
-	in_sessions sessions_$count $count PERF_SPINLOCK
+	bench_in_sessions sessions_$count $count PERF_SPINLOCK
 done
-in_sessions one_of_8 8 PERF_SYNC_OBJECTS
+bench_in_sessions one_of_8 8 PERF_SYNC_OBJECTS
 echo "PERF_SPINLOCK PERF_SYNC_OBJECTS" >$S/group_mask
 for stacks in spinlock resource; do
 	echo $stacks >$S/stacks
 	for pair in in_stack_at_dpc_level resource_exclusive; do
 		echo start >$S/state
-		bench stacks_$stacks 0 0 $pair
+		bench_state stacks_$stacks 0 0 $pair
 		echo stop >$S/state
 	done
 done
 echo none >$S/stacks
-context_swaps version_1 1
-context_swaps version_4 4
-ready_threads
+bench_context_swaps version_1 1
+bench_context_swaps version_4 4
+bench_ready_threads
 echo 1 >$E
-bench ftrace
+bench_state ftrace
 echo 0 >$E
 rmmod ntklog
 dmesg | grep -o 'ntklog_bench: .*'

@@ -9,44 +9,44 @@ S=$D/sessions/0
 
 . ./workload.sh
 
-pairs()
+measure_all_pairs()
 {
 	measure_pairs "$1" raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock \
 		mutex mutex_trylock down_read down_write rt_mutex semaphore
 }
 
 # The hooks of sleeping locks are detached a second later.
-off()
+stop_and_detach()
 {
 	echo stop >$S/state
 	cat $D/linux >/dev/null
 	sleep 2
 }
 
-# bench STATE: the workload without hooks must not run before the first session: it reads files that
-# grow when that starts.
-bench()
+# bench_state STATE: the workload without hooks must not run before the first session: it reads
+# files that grow when that starts.
+bench_state()
 {
 	echo start >$S/state
-	pairs "$1"
+	measure_all_pairs "$1"
 	cat $D/linux $D/counters
 	turn=0
 	while [ $turn -lt 4 ]; do
 		sleep 1
 		measure_workload "$1" 1
-		off
+		stop_and_detach
 		measure_workload "without_$1" 1
 		echo start >$S/state
 		turn=$((turn + 1))
 	done
-	off
+	stop_and_detach
 	cat $S/stats
 }
 
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
-workload
-pairs plain
+run_workload
+measure_all_pairs plain
 for state; do
 	if [ "$state" = sleeping ]; then
 		echo full >$D/linux_mode
@@ -56,9 +56,9 @@ for state; do
 		echo "$state" >$D/linux_mode
 		echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 	fi
-	bench "$state"
+	bench_state "$state"
 done
-pairs restored
+measure_all_pairs restored
 measure_workload restored 4
 rmmod ntklog
 dmesg | grep -o 'ntklog_bench: .*'

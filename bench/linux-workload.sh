@@ -3,13 +3,14 @@
 #
 # For the guest scripts of linux.sh, peers.sh and the step costs, with one CPU.
 
-# now: the kernel's clock in ns. With QEMU's -icount that is the number of instructions.
-now()
+# print_kernel_time: the kernel's clock in ns. With QEMU's -icount that is the number of
+# instructions.
+print_kernel_time()
 {
 	awk '$1 == "now" { print $3 }' /proc/timer_list
 }
 
-workload()
+run_workload()
 {
 	find /sys /proc/sys >/dev/null 2>&1
 	dd if=/dev/zero of=/tmp/workload bs=64k count=256 2>/dev/null
@@ -27,9 +28,9 @@ measure_workload()
 	least=
 	run=0
 	while [ $run -lt "$2" ]; do
-		start=$(now)
-		workload
-		took=$(($(now) - start))
+		start=$(print_kernel_time)
+		run_workload
+		took=$(($(print_kernel_time) - start))
 		[ -n "$least" ] && [ "$least" -le $took ] || least=$took
 		run=$((run + 1))
 	done

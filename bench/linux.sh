@@ -9,9 +9,9 @@
 
 BENCH=$OUT/bench
 
-# measure NAME BUILT STATE...: measure these states with the modules in BUILT, on the kernel of
-# debian-kernel.sh whose paths are set, and leave out/bench/NAME.json.
-measure()
+# measure_in_guest NAME BUILT STATE...: measure these states with the modules in BUILT, on the
+# kernel of debian-kernel.sh whose paths are set, and leave out/bench/NAME.json.
+measure_in_guest()
 {
 	local name=$1 built=$2
 	local share=$BENCH/$name
@@ -26,12 +26,12 @@ measure()
 	python3 "$TOP/bench/linux.py" "$BENCH/$name.json" "$share/guest.log"
 }
 
-need bench
+install_groups bench
 eval "$("$TOP/scripts/kernels/debian-kernel.sh" "$KERNEL_SERIES")"
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
-measure linux "$OUT/build/$ABI" full sampled waits sleeping
+measure_in_guest linux "$OUT/build/$ABI" full sampled waits sleeping
 eval "$("$TOP/scripts/kernels/debian-kernel.sh" newest)"
 "$TOP/scripts/build/suite-root.sh" "$SUITE" "$KDIR" "$BENCH/root"
 "$TOP/scripts/build/build-in-suite.sh" "$BENCH/root" "$KDIR" "$OUT/build/bench-newest"
-as_root rm -rf "$BENCH/root"
-measure linux-newest "$OUT/build/bench-newest" waits holders
+run_as_root rm -rf "$BENCH/root"
+measure_in_guest linux-newest "$OUT/build/bench-newest" waits holders

@@ -13,9 +13,9 @@ import sys
 
 # Ratios are relative to BASE, those of Linux' instrumented lock to LINUX. The time of LOOP is
 # subtracted.
-BASE = "in-stack"
-LOOP = "nothing"
-LINUX = "Linux' own"
+BASE_LOCK = "in-stack"
+LOOP_ALONE = "nothing"
+LINUX_LOCK = "Linux' own"
 
 # Title; table, or load (THREADS-CYCLES_INSIDE-CYCLES_OUTSIDE); lock; lock to compare with; kind of
 # bound; bound.
@@ -23,8 +23,8 @@ GOALS = [
     ("in-stack / ck mcs, uncontended", "pair", "in-stack", "ck mcs", "most", 0.9),
     ("tracked / untraced, in-stack", "pair", "in-stack, tracked", "in-stack", "most", 2.5),
     ("tracked / untraced, ordinary", "pair", "ordinary, tracked", "ordinary", "most", 2.5),
-    ("full / plain, Linux' own", "linux", LINUX + ", full", None, "most", 6),
-    ("sampled / plain, Linux' own", "linux", LINUX + ", sampled", None, "most", 2),
+    ("full / plain, Linux' own", "linux", LINUX_LOCK + ", full", None, "most", 6),
+    ("sampled / plain, Linux' own", "linux", LINUX_LOCK + ", sampled", None, "most", 2),
     ("ordinary, sections of 1000: fairness", "2-1000-0", "ordinary", None, "least", 0.7),
 ]
 
@@ -56,68 +56,72 @@ def read_results(stream):
     return pairs, contended, repeated, duration
 
 
-def quartiles(values):
+def median_and_quartiles(values):
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
     return {"median": round(middle, 3), "quartiles": [round(low, 3), round(high, 3)]}
 
 
 def pair_ratios(pairs):
     """All locks of a run have the same memory layout, so compare with the base of the same run."""
-    loop, base = pairs[LOOP], pairs[BASE]
-    return {name: quartiles([(value - nothing) / (ours - nothing) for value, nothing, ours
-                             in zip(values, loop, base)])
-            for name, values in pairs.items() if name != LOOP}
+    loop, base = pairs[LOOP_ALONE], pairs[BASE_LOCK]
+    return {name: median_and_quartiles([(value - nothing) / (ours - nothing)
+                                        for value, nothing, ours
+                                        in zip(values, loop, base)])
+            for name, values in pairs.items() if name != LOOP_ALONE}
 
 
-def linux_cycles(pairs):
+def linux_pair_cycles(pairs):
     result = {}
     for name, values in pairs.items():
-        if name.startswith(LINUX):
+        if name.startswith(LINUX_LOCK):
             result[name] = {
-                "cycles": quartiles([value - nothing for value, nothing
-                                     in zip(values, pairs[LOOP])]),
-                "ratio": quartiles([(value - nothing) / (plain - nothing)
-                                    for value, nothing, plain
-                                    in zip(values, pairs[LOOP], pairs[LINUX])])}
+                "cycles": median_and_quartiles([value - nothing for value, nothing
+                                                in zip(values, pairs[LOOP_ALONE])]),
+                "ratio": median_and_quartiles([(value - nothing) / (plain - nothing)
+                                               for value, nothing, plain
+                                               in zip(values, pairs[LOOP_ALONE],
+                                                      pairs[LINUX_LOCK])])}
     return result
 
 
-def throughput(runs, others):
-    return quartiles([sum(run.counts) / sum(other.counts) for run, other in zip(runs, others)])
+def throughput_ratios(runs, others):
+    return median_and_quartiles([sum(run.counts) / sum(other.counts)
+                                 for run, other in zip(runs, others)])
 
 
-def fairness(runs):
+def median_fairness(runs):
     return round(statistics.median(min(run.counts) / max(run.counts) for run in runs), 3)
 
 
 def contended_ratios(load):
     ratios = {}
     for name, runs in load.items():
-        result = throughput(runs, load[BASE])
-        result["fairness"] = fairness(runs)
+        result = throughput_ratios(runs, load[BASE_LOCK])
+        result["fairness"] = median_fairness(runs)
         result["handed_over"] = round(statistics.median(
             run.handovers / sum(run.counts) for run in runs), 3)
-        handovers = [run.handovers / ours.handovers for run, ours in zip(runs, load[BASE])
+        handovers = [run.handovers / ours.handovers for run, ours in zip(runs, load[BASE_LOCK])
                      if ours.handovers]
         result["handovers"] = round(statistics.median(handovers), 3) if handovers else None
         ratios[name] = result
     return ratios
 
 
-def linux_contended(load, microseconds):
+def contended_linux_results(load, microseconds):
     """Millions of acquisitions a second, ratio to the plain lock, fairness, and events for each
     acquisition.
     """
-    return {name: {"millions": quartiles([sum(run.counts) / microseconds for run in runs]),
-                   "ratio": throughput(runs, load[LINUX]),
-                   "fairness": fairness(runs),
+    return {name: {"millions": median_and_quartiles([sum(run.counts) / microseconds
+                                                     for run in runs]),
+                   "ratio": throughput_ratios(runs, load[LINUX_LOCK]),
+                   "fairness": median_fairness(runs),
                    "events": round(statistics.median(run.events / sum(run.counts)
                                                      for run in runs), 3)}
-            for name, runs in load.items() if name.startswith(LINUX)}
+            for name, runs in load.items() if name.startswith(LINUX_LOCK)}
 
 
-def ownership(load, cycles, pair):
-    return quartiles([cycles / sum(run.counts) / pair for run in load[BASE]])
+def contended_cost_in_pairs(load, cycles, pair):
+    return median_and_quartiles([cycles / sum(run.counts) / pair for run in load[BASE_LOCK]])
 
 
 def list_goals(result):
@@ -136,9 +140,9 @@ def list_goals(result):
         yield {"goal": text, kind: limit, "value": round(value, 3), "met": met}
 
 
-def show_linux(result):
+def print_linux(result):
     print("\nnative: cycles of the TSC of an uncontended pair of Linux' own spin lock, and "
-          "%s = 1\n" % LINUX)
+          "%s = 1\n" % LINUX_LOCK)
     print("%-32s %8s   %-14s %6s %20s %6s" % ("", "at once", "", "", "100 cycles apart", ""))
     for name, pair in result["linux"].items():
         apart = result["linux_apart"][name]
@@ -147,14 +151,14 @@ def show_linux(result):
             pair["ratio"]["median"], apart["cycles"]["median"], apart["ratio"]["median"]))
 
 
-def describe(load):
+def describe_load(load):
     threads, section, outside = load.split("-")
     return "%s processors, sections of %s cycles, %s outside" % (
         threads, section, "0 to %s" % outside if outside != "0" else "none")
 
 
-def show_linux_contended(load, locks):
-    print("\nnative: %s; acquisitions of Linux' own spin lock\n" % describe(load))
+def print_linux_contended(load, locks):
+    print("\nnative: %s; acquisitions of Linux' own spin lock\n" % describe_load(load))
     print("%-32s %12s %8s   %-14s %8s %10s" % (
         "", "millions/s", "ratio", "quartiles", "fairness", "events"))
     for name, lock in locks.items():
@@ -163,7 +167,7 @@ def show_linux_contended(load, locks):
             *lock["ratio"]["quartiles"], lock["fairness"], lock["events"]))
 
 
-def show_repeated(repeated, kind):
+def print_repeated(repeated, kind):
     if kind in repeated:
         counts = repeated[kind]
         print("(%d runs; %d times one again, since a thread was switched; %d are disturbed "
@@ -172,17 +176,17 @@ def show_repeated(repeated, kind):
 
 def print_results(result):
     print("\nnative: time of an uncontended pair, %s = 1; medians of %d, quartiles\n" % (
-        BASE, result["runs"]))
+        BASE_LOCK, result["runs"]))
     print("%-32s %8s   %-14s %8s" % ("", "at once", "", "100 cycles apart"))
     for name, ratio in result["pair"].items():
         apart = result["pair_apart"][name]
         print("%-32s %8.2f   %.2f to %-6.2f %8.2f   %.2f to %.2f" % (
             name, ratio["median"], *ratio["quartiles"], apart["median"], *apart["quartiles"]))
-    show_repeated(result["repeated"], "pair-0")
-    show_repeated(result["repeated"], "pair-1")
-    show_linux(result)
+    print_repeated(result["repeated"], "pair-0")
+    print_repeated(result["repeated"], "pair-1")
+    print_linux(result)
     for load, locks in result["contended"].items():
-        print("\nnative: %s; ownerships, %s = 1" % (describe(load), BASE))
+        print("\nnative: %s; ownerships, %s = 1" % (describe_load(load), BASE_LOCK))
         print("\n%-32s %8s   %-14s %8s %12s %12s" % (
             "", "median", "quartiles", "fairness", "handed over", "hand-overs"))
         for name, ratio in locks.items():
@@ -193,9 +197,9 @@ def print_results(result):
                 "%.2f" % ratio["handovers"] if has_section else ""))
         time = result["ownership"][load]
         print("(one ownership of %s took as long as %.0f uncontended pairs, %.0f to %.0f)" % (
-            BASE, time["median"], *time["quartiles"]))
-        show_linux_contended(load, result["linux_contended"][load])
-        show_repeated(result["repeated"], "contended-" + load)
+            BASE_LOCK, time["median"], *time["quartiles"]))
+        print_linux_contended(load, result["linux_contended"][load])
+        print_repeated(result["repeated"], "contended-" + load)
     print("\n%-48s %8s %8s" % ("goal", "", "is"))
     for goal in result["goals"]:
         kind = "most" if "most" in goal else "least"
@@ -206,16 +210,17 @@ def print_results(result):
 
 def main():
     pairs, contended, repeated, duration = read_results(sys.stdin)
-    pair = statistics.median(pairs["pair"][BASE]) - statistics.median(pairs["pair"][LOOP])
-    result = {"runs": len(pairs["pair"][BASE]), "pair": pair_ratios(pairs["pair"]),
+    pair = statistics.median(pairs["pair"][BASE_LOCK]) - \
+        statistics.median(pairs["pair"][LOOP_ALONE])
+    result = {"runs": len(pairs["pair"][BASE_LOCK]), "pair": pair_ratios(pairs["pair"]),
               "pair_apart": pair_ratios(pairs["pair_apart"]),
-              "linux": linux_cycles(pairs["pair"]),
-              "linux_apart": linux_cycles(pairs["pair_apart"]),
+              "linux": linux_pair_cycles(pairs["pair"]),
+              "linux_apart": linux_pair_cycles(pairs["pair_apart"]),
               "contended": {load: contended_ratios(locks)
                             for load, locks in contended.items()},
-              "linux_contended": {load: linux_contended(locks, duration[1])
+              "linux_contended": {load: contended_linux_results(locks, duration[1])
                                   for load, locks in contended.items()},
-              "ownership": {load: ownership(locks, duration[0], pair)
+              "ownership": {load: contended_cost_in_pairs(locks, duration[0], pair)
                             for load, locks in contended.items()},
               "repeated": repeated}
     result["goals"] = list(list_goals(result))

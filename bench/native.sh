@@ -10,7 +10,7 @@ BENCH=$OUT/bench
 # In microseconds.
 CONTENDED=3000
 
-need native
+install_groups native
 mkdir -p "$BENCH/native"
 run_quietly bench-native make -C "$TOP/workload/native" O="$BENCH/native"
 # A disturbed run is repeated, so give the program a high priority. It runs in a new session, which

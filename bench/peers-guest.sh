@@ -18,21 +18,21 @@ UNLOCKS="_raw_spin_unlock _raw_spin_unlock_irq _raw_spin_unlock_irqrestore _raw_
 
 . ./workload.sh
 
-measure()
+measure_state()
 {
 	measure_pairs "$1" raw_spin_lock mutex down_read
 	measure_workload "$1" 2
 	dmesg -c | grep -o 'ntklog_bench: .*'
 }
 
-without_tool()
+measure_without_tool()
 {
 	echo "begin $1"
-	measure "$1"
+	measure_state "$1"
 	echo "end $1"
 }
 
-said()
+print_last_output()
 {
 	tr -s '\r\b' '\n' <"/tmp/said" | grep . | tail -n 12 | sed "s/^/said $1 /"
 	rm -f /tmp/said
@@ -68,7 +68,7 @@ wait_until_ready()
 }
 
 # As Ctrl-C does; terminate or kill the tool if it does not end.
-stop()
+stop_tool()
 {
 	for signal in INT TERM KILL; do
 		kill -$signal "$1"
@@ -82,8 +82,8 @@ stop()
 	wait "$1"
 }
 
-# peer NAME COMMAND...
-peer()
+# measure_peer NAME COMMAND...
+measure_peer()
 {
 	name=$1
 	shift
@@ -92,56 +92,56 @@ peer()
 	tool=$!
 	wait_until_ready $tool
 	if is_alive $tool; then
-		measure "$name"
-		stop $tool
+		measure_state "$name"
+		stop_tool $tool
 	else
 		wait $tool
 		echo "failed $name $?"
 	fi
-	said "$name"
+	print_last_output "$name"
 	rm -f /tmp/peer.dat* /tmp/perf.data*
 	echo "end $name"
 }
 
-# fprobe NAME EXIT FUNCTION...: EXIT 1: also the return of the functions.
-fprobe()
+# measure_fprobe NAME EXIT FUNCTION...: EXIT 1: also the return of the functions.
+measure_fprobe()
 {
 	name=$1
 	exit=$2
 	shift 2
 	echo "begin $name"
 	if insmod empty_fprobe.ko functions="$(echo "$@" | tr ' ' ,)" exit="$exit" 2>/tmp/said; then
-		measure "$name"
+		measure_state "$name"
 		rmmod empty_fprobe
 		dmesg -c | grep -o 'empty_fprobe: .*' >/tmp/said
 	else
 		echo "failed $name $?"
 	fi
-	said "$name"
+	print_last_output "$name"
 	echo "end $name"
 }
 
-# ntklog NAME MODE GROUPS
-ntklog()
+# measure_ntklog NAME MODE GROUPS
+measure_ntklog()
 {
 	echo "begin $1"
 	echo "$2" >$D/linux_mode
 	echo "$3" >$S/group_mask
 	echo start >$S/state
-	measure "$1"
+	measure_state "$1"
 	echo stop >$S/state
 	echo "end $1"
 }
 
-# holds ACQUIRE RELEASE: a bpftrace script. With probes at the entry of the acquiring functions,
-# these include the wait.
-holds()
+# print_hold_script ACQUIRE RELEASE: a bpftrace script. With probes at the entry of the acquiring
+# functions, these include the wait.
+print_hold_script()
 {
 	echo "$1 { @at[arg0] = nsecs; }
 		$2 /@at[arg0]/ { @held = hist(nsecs - @at[arg0]); delete(@at[arg0]); }"
 }
 
-probes()
+print_probes()
 {
 	kind=$1
 	comma=
@@ -158,57 +158,60 @@ done
 export TMPDIR=/tmp HOME=/tmp
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
-workload
-without_tool plain
+run_workload
+measure_without_tool plain
 
 if [ "$WHICH" = usual ]; then
 	spin_groups="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
-	ntklog ntklog-full full "$spin_groups"
-	ntklog ntklog-sampled sampled "$spin_groups"
-	ntklog ntklog-waits waits "$spin_groups"
-	ntklog ntklog-sleeping full "PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE
+	measure_ntklog ntklog-full full "$spin_groups"
+	measure_ntklog ntklog-sampled sampled "$spin_groups"
+	measure_ntklog ntklog-waits waits "$spin_groups"
+	measure_ntklog ntklog-sleeping full "PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE
 		PERF_LINUX_RT_MUTEX PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX"
-	peer trace-cmd-function-spin trace-cmd record -o /tmp/peer.dat -p function \
+	measure_peer trace-cmd-function-spin trace-cmd record -o /tmp/peer.dat -p function \
 		-l '_raw_spin_*'
 	# shellcheck disable=SC2046,SC2086 # words
-	peer trace-cmd-function-sleeping trace-cmd record -o /tmp/peer.dat -p function \
+	measure_peer trace-cmd-function-sleeping trace-cmd record -o /tmp/peer.dat -p function \
 		$(printf -- '-l %s ' $SLEEPING)
-	peer trace-cmd-contention trace-cmd record -o /tmp/peer.dat -e lock:contention_begin \
+	measure_peer trace-cmd-contention trace-cmd record -o /tmp/peer.dat \
+		-e lock:contention_begin -e lock:contention_end
+	measure_peer perf-contention perf record -a -o /tmp/perf.data -e lock:contention_begin \
 		-e lock:contention_end
-	peer perf-contention perf record -a -o /tmp/perf.data -e lock:contention_begin \
-		-e lock:contention_end
-	peer perf-lock-record perf lock record -a -o /tmp/perf.data
-	peer perf-lock-contention-bpf perf lock contention -a -b
+	measure_peer perf-lock-record perf lock record -a -o /tmp/perf.data
+	measure_peer perf-lock-contention-bpf perf lock contention -a -b
 	# shellcheck disable=SC2086 # words
-	peer bpftrace-kprobe-spin bpftrace -e \
-		"$(holds "$(probes kprobe $LOCKS)" "$(probes kprobe $UNLOCKS)")"
-	peer bpftrace-kprobe-sleeping bpftrace -e \
-		"$(holds "$(probes kprobe mutex_lock down_write)" \
-			"$(probes kprobe mutex_unlock up_write)")"
-	peer klockstat klockstat-libbpf
+	measure_peer bpftrace-kprobe-spin bpftrace -e \
+		"$(print_hold_script "$(print_probes kprobe $LOCKS)" \
+			"$(print_probes kprobe $UNLOCKS)")"
+	measure_peer bpftrace-kprobe-sleeping bpftrace -e \
+		"$(print_hold_script "$(print_probes kprobe mutex_lock down_write)" \
+			"$(print_probes kprobe mutex_unlock up_write)")"
+	measure_peer klockstat klockstat-libbpf
 	# shellcheck disable=SC2086
-	fprobe fprobe-entry-spin 0 $LOCKS $UNLOCKS
+	measure_fprobe fprobe-entry-spin 0 $LOCKS $UNLOCKS
 	# shellcheck disable=SC2086
-	fprobe fprobe-exit-spin 1 $LOCKS $UNLOCKS
+	measure_fprobe fprobe-exit-spin 1 $LOCKS $UNLOCKS
 	# shellcheck disable=SC2086
-	fprobe fprobe-entry-sleeping 0 $SLEEPING
+	measure_fprobe fprobe-entry-sleeping 0 $SLEEPING
 	# shellcheck disable=SC2086
-	fprobe fprobe-exit-sleeping 1 $SLEEPING
+	measure_fprobe fprobe-exit-sleeping 1 $SLEEPING
 	echo "begin lock_stat"
 	if echo 1 >/proc/sys/kernel/lock_stat && [ -e /proc/lock_stat ]; then
-		measure lock_stat
+		measure_state lock_stat
 	else
 		echo "failed lock_stat 1"
 	fi 2>/tmp/said
-	said lock_stat
+	print_last_output lock_stat
 	echo "end lock_stat"
-	without_tool restored
+	measure_without_tool restored
 else
-	peer bpftrace-fentry-sleeping bpftrace -e 'kretfunc:mutex_lock { @at[args->lock] = nsecs; }
+	measure_peer bpftrace-fentry-sleeping bpftrace -e \
+		'kretfunc:mutex_lock { @at[args->lock] = nsecs; }
 		kfunc:mutex_unlock /@at[args->lock]/ {
 			@held = hist(nsecs - @at[args->lock]); delete(@at[args->lock]); }'
-	without_tool restored
-	peer bpftrace-fentry-spin bpftrace -e 'kretfunc:_raw_spin_lock { @at[args->lock] = nsecs; }
+	measure_without_tool restored
+	measure_peer bpftrace-fentry-spin bpftrace -e \
+		'kretfunc:_raw_spin_lock { @at[args->lock] = nsecs; }
 		kfunc:_raw_spin_unlock /@at[args->lock]/ {
 			@held = hist(nsecs - @at[args->lock]); delete(@at[args->lock]); }'
 fi

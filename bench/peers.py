@@ -37,8 +37,8 @@ TOOLS = {
     "restored": "no tool again",
 }
 # Lines of a tool's output that tell why it failed, and that it lost events.
-ERROR = re.compile(r"error|cannot|can't|failed|not ", re.IGNORECASE)
-LOSS = re.compile(r"lost|overrun|missed|dropped", re.IGNORECASE)
+ERROR_WORDS = re.compile(r"error|cannot|can't|failed|not ", re.IGNORECASE)
+LOSS_WORDS = re.compile(r"lost|overrun|missed|dropped", re.IGNORECASE)
 
 
 def read_results(path):
@@ -66,7 +66,7 @@ def read_results(path):
             tool["instructions"] = workload[name]
             tool["factor"] = round(workload[name] / base, 4)
         elif "error" in tool:
-            words = [line for line in tool["said"] if ERROR.search(line)] or tool["said"]
+            words = [line for line in tool["said"] if ERROR_WORDS.search(line)] or tool["said"]
             tool["error"] += ": " + words[0].strip() if words else ""
         else:
             tool["error"] = "stopped the machine"
@@ -85,7 +85,8 @@ def print_results(tools):
             "%15s" % ("%.1f" % tool["pairs"][pair] if pair in tool["pairs"] else "-")
             for pair in PAIRS))
         notes = [tool["error"]] if "error" in tool else []
-        notes += [line for line in tool["said"] if LOSS.search(line) and "error" not in tool][:2]
+        notes += [line for line in tool["said"] if LOSS_WORDS.search(line)
+                  and "error" not in tool][:2]
         for note in notes:
             print("    %s: %s" % (name, note))
     print("\nOne processor, instructions: a wait takes none here, so what only looks at waits costs "

@@ -9,9 +9,9 @@
 BENCH=$OUT/bench
 SHARE=$BENCH/peers
 
-# run WHICH SECONDS: the usual tools, or those that may hang the machine. Its log is used even if it
-# hangs.
-run()
+# measure_in_guest WHICH SECONDS: the usual tools, or those that may hang the machine. Its log is
+# used even if it hangs.
+measure_in_guest()
 {
 	local share=$SHARE/$1
 	mkdir -p "$share"
@@ -20,22 +20,22 @@ run()
 	cp "$OUT/build/$ABI/tests/modules/empty_fprobe.ko" "$share/" 2>/dev/null || true
 	cp "$TOP/bench/linux-workload.sh" "$share/workload.sh"
 	{ echo "WHICH=$1"; cat "$TOP/bench/peers-guest.sh"; } >"$share/guest.sh"
-	as_root mv "$SHARE/root" "$share/root"
+	run_as_root mv "$SHARE/root" "$share/root"
 	"$TOP/scripts/vm/vm.sh" -i -c 1 -m 2048 -t "$2" -k "$IMAGE" -M "$MODULES" "$share" ||
 		say "it has told so far: $share/guest.log"
-	as_root mv "$share/root" "$SHARE/root"
+	run_as_root mv "$share/root" "$SHARE/root"
 }
 
-need bench
+install_groups bench
 eval "$("$TOP/scripts/kernels/debian-kernel.sh" "$KERNEL_SERIES")"
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
-as_root rm -rf "$SHARE"
+run_as_root rm -rf "$SHARE"
 mkdir -p "$SHARE" "$OUT/log"
 "$TOP/scripts/vm/clean-root.sh" trixie "$SHARE/root" linux-perf bpftrace libbpf-tools trace-cmd
 say "counting instructions under other tools, on $ABI"
-run usual 2400
+measure_in_guest usual 2400
 say "and under those that may stop the machine"
-run stopping 600 2>"$OUT/log/bench-peers-stopping.log"
-as_root rm -rf "$SHARE/root"
+measure_in_guest stopping 600 2>"$OUT/log/bench-peers-stopping.log"
+run_as_root rm -rf "$SHARE/root"
 # -B: peers.py imports linux.py, which would leave a __pycache__ in bench/.
 python3 -B "$TOP/bench/peers.py" "$BENCH/peers.json" "$SHARE"/{usual,stopping}/guest.log

@@ -5,38 +5,38 @@
 
 S=/sys/kernel/debug/ntklog/sessions/7
 
-now()
+print_kernel_time()
 {
 	awk '$1 == "now" { print $3 }' /proc/timer_list
 }
 
 # In ns.
-used()
+print_used_time()
 {
 	cut -d ' ' -f 1 "/proc/$recorder/schedstat"
 }
 
-written()
+print_written_events()
 {
 	awk '$1 == "total" { print $3 }' $S/stats
 }
 
-bench()
+bench_state()
 {
 	ntklog record -o /tmp/recorder.etl -e spinlock,resource,contextswap 2>/dev/null &
 	recorder=$!
 	# Leave the recorder time to read the symbols.
 	sleep 3
-	begin="$(now) $(used) $(written)"
+	begin="$(print_kernel_time) $(print_used_time) $(print_written_events)"
 	sleep "$2"
-	echo "recorder $1 $begin $(now) $(used) $(written)"
+	echo "recorder $1 $begin $(print_kernel_time) $(print_used_time) $(print_written_events)"
 	kill -INT $recorder
 	wait $recorder
 }
 
 insmod ntklog.ko || exit 1
-bench idle "$1"
+bench_state idle "$1"
 insmod ntklog_torture.ko torture_type=resource locks=12 nest=4 hold_us=50 duration=0 || exit 1
-bench busy "$1"
+bench_state busy "$1"
 rmmod ntklog_torture
 rmmod ntklog

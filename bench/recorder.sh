@@ -8,7 +8,7 @@
 
 BENCH=$OUT/bench
 
-need bench tool
+install_groups bench tool
 eval "$("$TOP/scripts/kernels/debian-kernel.sh" "$KERNEL_SERIES")"
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 run_quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog"

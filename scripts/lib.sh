@@ -36,8 +36,8 @@ die()
 	exit 1
 }
 
-# as_root COMMAND...: by sudo if the user is not root.
-as_root()
+# run_as_root COMMAND...: by sudo if the user is not root.
+run_as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
@@ -66,7 +66,7 @@ apt_update()
 {
 	[ -z "${APT_UPDATED:-}" ] || return 0
 	say "apt-get update (the package lists are missing or old)"
-	run_quietly apt-update as_root apt-get update
+	run_quietly apt-update run_as_root apt-get update
 	APT_UPDATED=1
 }
 
@@ -76,7 +76,7 @@ is_installed()
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-missing_packages()
+print_missing_packages()
 {
 	local group package
 	for group; do
@@ -86,14 +86,14 @@ missing_packages()
 	done | sort -u
 }
 
-# need GROUP...: install the missing packages of groups in packages.sh, one caller at a time,
-# because apt works for one process at a time.
-need()
+# install_groups GROUP...: install the missing packages of groups in packages.sh, one caller at a
+# time, because apt works for one process at a time.
+install_groups()
 {
 	local group missing
 	for group; do
 		[ -n "${PACKAGES[$group]:-}" ] || die "packages.sh has no group $group"
-		mapfile -t missing < <(missing_packages "$group")
+		mapfile -t missing < <(print_missing_packages "$group")
 		[ ${#missing[@]} -gt 0 ] || continue
 		say "installing ${missing[*]} (${PURPOSE[$group]})"
 		mkdir -p "$CACHE"
@@ -109,10 +109,10 @@ install_packages()
 	local options=(-y --no-install-recommends -o DPkg::Lock::Timeout=600)
 	export DEBIAN_FRONTEND=noninteractive
 	apt-cache show "$@" >/dev/null 2>&1 || apt_update
-	if ! as_root apt-get install "${options[@]}" "$@" >/dev/null 2>&1 </dev/null; then
+	if ! run_as_root apt-get install "${options[@]}" "$@" >/dev/null 2>&1 </dev/null; then
 		# Old lists name versions that the mirror no longer has.
 		apt_update
-		run_quietly "install-$1" as_root apt-get install "${options[@]}" "$@"
+		run_quietly "install-$1" run_as_root apt-get install "${options[@]}" "$@"
 	fi
 }
 
@@ -250,7 +250,7 @@ send_signal()
 	local signal=$1
 	shift
 	[ $# -gt 0 ] || return 0
-	kill -"$signal" "$@" 2>/dev/null || as_root kill -"$signal" "$@" 2>/dev/null || true
+	kill -"$signal" "$@" 2>/dev/null || run_as_root kill -"$signal" "$@" 2>/dev/null || true
 }
 
 # end_descendants: by SIGTERM and after five seconds by SIGKILL.
@@ -272,7 +272,7 @@ end_descendants()
 	# mmdebstrap leaves mounts behind if it is killed.
 	while read -r _ mount _; do
 		case $mount in
-		"$CACHE"/* | "$OUT"/* | /tmp/mmdebstrap.*) as_root umount -l "$mount" || true ;;
+		"$CACHE"/* | "$OUT"/* | /tmp/mmdebstrap.*) run_as_root umount -l "$mount" || true ;;
 		esac
 	done </proc/mounts
 }

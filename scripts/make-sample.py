@@ -37,7 +37,7 @@ def kind_of(hook, event):
     return (hook,)
 
 
-def choose(buffers, most_of_kind):
+def choose_events(buffers, most_of_kind):
     """Return {processor: [time of its last buffer, chosen events]}."""
     counts, processors = {}, {}
     for buffer in buffers:
@@ -68,7 +68,7 @@ def main():
     first, *buffers = [bytearray(data[at:at + old_size])
                        for at in range(0, len(data), old_size)]
     new_buffers = []
-    for cpu, (time, events) in sorted(choose(buffers, most_of_kind).items()):
+    for cpu, (time, events) in sorted(choose_events(buffers, most_of_kind).items()):
         while events:
             body = b""
             while events and HEADER_SIZE + len(body) + len(events[0]) <= BUFFER_SIZE:

@@ -13,7 +13,7 @@ run_guest()
 {
 	local kernel=$1 built recording program name
 	shift
-	need programs
+	install_groups programs
 	build_tool
 	program=$NTKLOG
 	if [ -n "$FOREIGN" ]; then
@@ -21,7 +21,7 @@ run_guest()
 		program=$FOREIGN_NTKLOG
 		vm_options+=(-A "$FOREIGN")
 	fi
-	debian_kernel "$kernel"
+	set_debian_kernel "$kernel"
 	if [ -z "$SUITE" ]; then
 		built=$OUT/build/$ABI
 		run_test "$kernel: the modules build with W=1 and no warning" \
@@ -54,7 +54,7 @@ run_guest()
 	mv "$DIR/claim" "$DIR/claim64"
 	mv "$DIR/ioctl" "$DIR/ioctl64"
 	if [ -z "$FOREIGN" ]; then
-		need programs32
+		install_groups programs32
 		for name in claim ioctl; do
 			gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/${name}32" \
 				"$TESTS/programs/$name.c"
@@ -72,9 +72,9 @@ run_guest()
 	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
 }
 
-# check_with KERNEL PROGRAM [CASE...]: run a program of tests/check/ on the files that the guest has
-# left; with CASE (Class or Class.test) only those cases.
-check_with()
+# run_check_program KERNEL PROGRAM [CASE...]: run a program of tests/check/ on the files that the
+# guest has left; with CASE (Class or Class.test) only those cases.
+run_check_program()
 {
 	local kernel=$1 program=$2
 	shift 2

@@ -23,7 +23,7 @@ print_first_step()
 	done
 }
 
-has_kernel()
+kernel_is_unpacked()
 {
 	"$TOP/scripts/kernels/debian-kernel.sh" -n "$1" >/dev/null 2>&1
 }
@@ -61,7 +61,7 @@ print_forecast()
 
 	: >"$TEST/.extra"
 	mapfile -t wanted < <(for step; do tr , '\n' <<<"${groups[$step]}"; done | sort -u)
-	mapfile -t missing < <(missing_packages "${wanted[@]}")
+	mapfile -t missing < <(print_missing_packages "${wanted[@]}")
 	if [ ${#missing[@]} -gt 0 ]; then
 		add_preparation "$1" $((60 + ${#missing[@]} * 3)) $((${#missing[@]} * 40)) \
 			"install packages of Debian's: ${missing[*]}"
@@ -100,7 +100,7 @@ print_forecast()
 		esac
 		[ -z "${seen[$kernel]:-}" ] || continue
 		seen[$kernel]=1
-		has_kernel "$kernel" ||
+		kernel_is_unpacked "$kernel" ||
 			add_preparation "$step" 40 900 \
 				"fetch Debian's kernel $kernel and its headers (120 MB)"
 	done
@@ -117,5 +117,5 @@ print_forecast()
 		"work is done on this machine"
 	require_space "$CACHE" "$megabytes"
 	require_space "$OUT" 1500
-	need "${wanted[@]}"
+	install_groups "${wanted[@]}"
 }

@@ -69,8 +69,9 @@ output_of()
 	cat "$file"
 }
 
-# debian_kernel KERNEL: set IMAGE, MODULES, KDIR, ABI and SUITE, as debian-kernel.sh prints them.
-debian_kernel()
+# set_debian_kernel KERNEL: set IMAGE, MODULES, KDIR, ABI and SUITE, as debian-kernel.sh prints
+# them.
+set_debian_kernel()
 {
 	local assignments
 	assignments=$(output_of debian-kernel "$1")
@@ -90,7 +91,7 @@ build_tool_in()
 {
 	local dir=$1 word words=()
 	shift
-	need tool
+	install_groups tool
 	for word; do
 		[[ $word == *=* ]] || word=$dir/$word
 		words+=("$word")
@@ -122,7 +123,7 @@ use_architecture()
 		guest_cc=(aarch64-linux-gnu-gcc-12 "--sysroot=$FOREIGN")
 		;;
 	i386)
-		need programs32
+		install_groups programs32
 		# The x87 unit has more bits than x86-64's SSE, which may change the last digit of a
 		# number.
 		guest_cc=(gcc -m32 -msse2 -mfpmath=sse "--sysroot=$FOREIGN")
@@ -159,12 +160,12 @@ build_guest_programs()
 # Pattern of the first lines of the reports of the kernel's detectors.
 REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
-# without_kernel_races LOG: leave out the reports of KCSAN in which neither stack has a function of
+# drop_kernel_races LOG: leave out the reports of KCSAN in which neither stack has a function of
 # the modules (functions that an interrupt or a softirq interrupted do not count), reports about
 # hrtimer_active(), and reports about the counts of kprobes and of relay, which the kernel does not
 # mark. Two CPUs may print at the same time. CONFIG_PRINTK_CALLER prefixes each line with its task or
 # CPU, by which the lines of a report are found.
-without_kernel_races()
+drop_kernel_races()
 {
 	awk '
 		{ found = match($0, /^\[ *[0-9.]+\]\[ *[TC][0-9]+\]/)
@@ -191,12 +192,12 @@ without_kernel_races()
 
 # log_has_reports LOG EXPECTED: test that the log has each report of EXPECTED (a pattern on each
 # line) once, or as often as the number before the pattern says ("3 PATTERN"), and no other. Reports
-# that without_kernel_races() leaves out do not count; their number is printed. The line before
+# that drop_kernel_races() leaves out do not count; their number is printed. The line before
 # "WARNING:" has the text that a pattern describes.
 log_has_reports()
 {
 	local log=$1.ours report times count=0 others
-	without_kernel_races "$1" >"$log"
+	drop_kernel_races "$1" >"$log"
 	others=$(grep -c 'BUG: KCSAN: ' "$1" || true)
 	others=$((others - $(grep -c 'BUG: KCSAN: ' "$log" || true)))
 	[ $others = 0 ] || say "$others reports of KCSAN's name nothing of ours and are left out"
@@ -229,7 +230,7 @@ fill_shared_directory()
 	cat >"$1/guest.sh"
 }
 
-print_image()
+print_kernel_image()
 {
 	printf '%s/arch/x86/boot/bzImage\n' "$(output_of test-kernel "$1")"
 }

@@ -53,7 +53,7 @@ select_steps()
 		step=${queue[0]}
 		queue=("${queue[@]:1}")
 		[ -n "${pool[$step]:-}" ] ||
-			die "make $(print_target) has no step $step; it has: ${all[*]}"
+			die "make $(print_make_target) has no step $step; it has: ${all[*]}"
 		wanted[$step]=1
 		for need in ${after[$step]//,/ }; do
 			[ "$need" = - ] || queue+=("$need")
@@ -65,7 +65,7 @@ select_steps()
 	done
 }
 
-print_target()
+print_make_target()
 {
 	case $tier in
 	all) echo test-all ;;
@@ -73,11 +73,11 @@ print_target()
 	esac
 }
 
-# write_rules: print the makefile. It has two goals, hosts (steps of the pool host) and machines
+# print_makefile: it has two goals, hosts (steps of the pool host) and machines
 # (steps with a virtual machine), which two processes of make build. With one goal, make would begin
 # the next host step only after it has begun all virtual machines that stand before it. A rule has
 # only the needs of the same goal; step.sh waits for needs of the other one.
-write_rules()
+print_makefile()
 {
 	local step need hosts=() machines=()
 	for step in "${steps[@]}"; do
@@ -167,7 +167,7 @@ explain_failures()
 	for step in "${steps[@]}"; do
 		grep -qE '^ *not ok ' "$TEST/$step.tap" || continue
 		echo "failed in $step; log: $TEST/$step.log, more in $TEST/$step/"
-		awk -v step="$step" -v target="$(print_target)" '
+		awk -v step="$step" -v target="$(print_make_target)" '
 			function print_case(i) {
 				if (name != "") {
 					print "    " name "\n      alone: " \
@@ -203,17 +203,17 @@ mkdir -p "$OUT"
 exec 6>"$OUT/test.lock"
 flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
 # Steps of earlier runs may have left files that belong to root.
-rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
+rm -rf "$TEST" 2>/dev/null || run_as_root rm -rf "$TEST"
 export SCRIPT_OUTPUTS=$TEST/script-outputs NTKLOG_STEPS=${#steps[@]}
 mkdir -p "$SCRIPT_OUTPUTS"
 [ -t 2 ] || export NTKLOG_IS_LOGGED=1
 : >"$TEST/.extra"
 begin_progress print_status
 print_forecast "${steps[@]}"
-write_rules >"$TEST/rules.mk"
+print_makefile >"$TEST/rules.mk"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 make -s -r -k -f "$TEST/rules.mk" hosts >&2 6>&- &
-# One job more than virtual machines can run: the next step then waits in take_slots() of step.sh
+# One job more than virtual machines can run: the next step then waits in take_vm_slots() of step.sh
 # and begins as soon as a slot is free.
 make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&-
 wait $!

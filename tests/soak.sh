@@ -52,7 +52,7 @@ print_amount_done()
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
 }
 
-is_done()
+part_is_done()
 {
 	[ "$(print_amount_done "$1")" -ge "${goal[$1]}" ]
 }
@@ -65,7 +65,7 @@ set_next_part()
 	next=
 	for part in "${parts[@]}"; do
 		[ -z "${given_up[$part]:-}" ] || continue
-		! is_done "$part" || continue
+		! part_is_done "$part" || continue
 		line=$(awk -v part="$part" '$2 == part { line = NR } END { print line + 0 }' "$SOAK/log")
 		if [ -z "$next" ] || [ "$line" -lt "$oldest" ]; then
 			next=$part oldest=$line
@@ -74,7 +74,7 @@ set_next_part()
 }
 
 # Of all runs.
-print_sum()
+print_soak_total()
 {
 	awk '{ seconds += $3; good += $5; bad += $6 }
 		NR == 1 { first = $1 }
@@ -82,15 +82,15 @@ print_sum()
 			seconds / 3600, good, bad }' "$SOAK/log"
 }
 
-# print_sum_of PART
-print_sum_of()
+# print_part_total PART
+print_part_total()
 {
 	awk -v part="$1" '$2 == part { seconds += $3; amount += $4 }
 		END { printf "%d in %.1f hours of all runs\n", amount, seconds / 3600 }' "$SOAK/log"
 }
 
-# print_executions: of the fuzzer, also in a slice that has found something.
-print_executions()
+# print_fuzz_executions: of the fuzzer, also in a slice that has found something.
+print_fuzz_executions()
 {
 	cat "$OUT/test/soak-fuzz"/fuzz-*.log 2>/dev/null |
 		awk '/^stat::number_of_executed_units/ { n += $2 } END { print n + 0 }'
@@ -117,7 +117,7 @@ run_slice()
 		say "$part: $bad results are not ok; all of it is in $kept"
 		amount=0
 	fi
-	[ "$part" != fuzz ] || amount=$(print_executions)
+	[ "$part" != fuzz ] || amount=$(print_fuzz_executions)
 	echo $(($(print_amount_done "$part") + amount)) >"$SOAK/$part.done"
 	echo "$(date +%Y-%m-%dT%H:%M) $part $((EPOCHSECONDS - begin)) $amount $good $bad" >>"$SOAK/log"
 }
@@ -173,12 +173,14 @@ while [ $EPOCHSECONDS -lt $end ]; do
 done
 end_progress
 for part in "${parts[@]}"; do
-	say "$part: $(print_amount_done "$part") of ${goal[$part]} ${unit[$part]}; $(print_sum_of "$part")"
+	say \
+		"$part: $(print_amount_done "$part") of ${goal[$part]} ${unit[$part]};" \
+		"$(print_part_total "$part")"
 done
-say "$(print_sum); $SOAK/log"
+say "$(print_soak_total); $SOAK/log"
 left=0
 for part in "${parts[@]}"; do
-	is_done "$part" || left=1
+	part_is_done "$part" || left=1
 done
 if [ $left = 0 ]; then
 	say "all has been done: the next soak begins anew"

@@ -16,11 +16,11 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 step=$1 pool=$2 after=$3
 TEST=$OUT/test
 
-# take_slots COUNT: wait for COUNT of the slots for virtual machines (there is one for each CPU),
+# take_vm_slots COUNT: wait for COUNT of the slots for virtual machines (there is one for each CPU),
 # and hold them until exit. A slot is a locked file. Only the holder of the lock .gate waits for
 # slots. Therefore two steps cannot each hold a slot that the other needs, and a step that needs two
 # is not overtaken for ever.
-take_slots()
+take_vm_slots()
 {
 	local count=$1 slots slot gate lock
 	local -A held=()
@@ -55,7 +55,7 @@ print_step_command()
 	fi
 }
 
-# make orders only the steps of one goal (see write_rules() in run.sh).
+# make orders only the steps of one goal (see print_makefile() in run.sh).
 wait_for_needs()
 {
 	local need
@@ -107,8 +107,8 @@ run_step()
 : >"$TEST/$step.log"
 wait_for_needs
 case $pool in
-vm) take_slots 1 ;;
-vm2) take_slots 2 ;;
+vm) take_vm_slots 1 ;;
+vm2) take_vm_slots 2 ;;
 esac
 echo "$EPOCHSECONDS" >"$TEST/$step.begun"
 [ -z "${NTKLOG_IS_LOGGED:-}" ] || say "$step begins" 2>&3

@@ -13,14 +13,14 @@ kdir=${2:?usage: build-in-suite.sh ROOT KDIR DIRECTORY [ARGUMENT...]}
 dir=${3:?usage: build-in-suite.sh ROOT KDIR DIRECTORY [ARGUMENT...]}
 shift 3
 log=$OUT/log/suite-$(basename "$dir").log
-rm -rf "$dir" 2>/dev/null || as_root rm -rf "$dir"
+rm -rf "$dir" 2>/dev/null || run_as_root rm -rf "$dir"
 mkdir -p "$dir" "$OUT/log"
 (cd "$TOP" && git ls-files -z Kbuild include module workload tools dkms.conf \
 	Documentation/examples tests | xargs -0 cp --parents -t "$dir")
 
 # The cache has the headers.
 # shellcheck disable=SC2016 # the inner shell's
-as_root unshare --mount --propagation private sh -e -c '
+run_as_root unshare --mount --propagation private sh -e -c '
 	root=$1 cache=$2 kdir=$3 dir=$4 cpus=$5
 	shift 5
 	mkdir -p "$root$cache" "$root/build"

@@ -11,7 +11,7 @@ kdir=${1:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
 dir=${2:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
 shift 2
 # dwarves has the pahole that makes the type information of Debian's modules.
-need modules
+install_groups modules
 name=$(basename "$dir")
 work=$CACHE/build/$name
 mkdir -p "$dir" "$work"

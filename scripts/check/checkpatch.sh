@@ -9,7 +9,7 @@
 . "$TOP/scripts/progress.sh"
 
 begin_stages 120
-need style
+install_groups style
 cd "$TOP"
 checkpatch=$(scripts/kernels/kernel-source.sh)/scripts/checkpatch.pl
 status=0

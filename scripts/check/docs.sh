@@ -7,7 +7,7 @@
 . "$TOP/scripts/progress.sh"
 
 begin_stages 20
-need docs
+install_groups docs
 say "building the pages"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"; end_progress' EXIT

@@ -8,7 +8,7 @@
 
 model=$(realpath "${1:?usage: model.sh FILE.pml [BROKEN]}")
 broken=${2:-0}
-need model
+install_groups model
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"

@@ -9,7 +9,7 @@
 
 kdir=${1:?usage: sparse.sh KDIR}
 begin_stages 90
-need style
+install_groups style
 say "running sparse on the modules"
 mkdir -p "$CACHE/build"
 # The lock is that of build-modules.sh: wait for a build of another tree.

@@ -13,7 +13,7 @@ DEMO=$OUT/demo
 begin_stages 190
 
 say "setting up: packages (tools only) and Debian's kernel (unpacked in $CACHE, not installed)"
-need tool
+install_groups tool
 eval "$("$TOP/scripts/kernels/debian-kernel.sh")"
 
 say "building the modules for $ABI, and the tool"

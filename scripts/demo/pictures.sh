@@ -11,7 +11,7 @@ DEMO=$OUT/demo
 IMAGES=$TOP/Documentation/images
 
 begin_stages 60
-need page
+install_groups page
 [ -e "$DEMO/linux-stacks.etl" ] || "$TOP/scripts/demo/demo.sh"
 say "building the tool"
 run_quietly tool make -C "$TOP/tools/ntklog"

@@ -117,7 +117,7 @@ choose_newest_suites()
 # The command that ends the script with -n; else empty.
 if_absent=
 [ "${1:-}" != -n ] || { if_absent="exit 1"; shift; }
-[ -n "$if_absent" ] || need unpack
+[ -n "$if_absent" ] || install_groups unpack
 mkdir -p "$CACHE"
 suite='' base=''
 case ${1:-$KERNEL_SERIES} in

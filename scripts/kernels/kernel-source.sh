@@ -34,7 +34,7 @@ while getopts na option; do
 	esac
 done
 shift $((OPTIND - 1))
-[ -n "$if_absent" ] || need source
+[ -n "$if_absent" ] || install_groups source
 package=linux-source-${1:-$KERNEL_SERIES}
 [ -n "$(print_candidate "$package")" ] || ${if_absent:-apt_update}
 version=$(print_candidate "$package")

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 kdir=${1:?usage: kunit-stock.sh KDIR}
-need modules
+install_groups modules
 source=$("$TOP/scripts/kernels/kernel-source.sh")
 abi=$(cat "$kdir/include/config/kernel.release")
 work=$CACHE/build/kunit-core-$abi

@@ -84,7 +84,7 @@ build_kernel()
 		-not -name module.lds.o -delete
 }
 
-[ -n "$if_absent" ] || need kernel
+[ -n "$if_absent" ] || install_groups kernel
 source=$("$TOP/scripts/kernels/kernel-source.sh" -a ${if_absent:+-n}) || exit 1
 key=$({ print_config_symbols "$flavour"; gcc --version | head -n 1; } |
 	sha256sum | cut -c1-12)

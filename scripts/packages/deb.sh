@@ -7,7 +7,7 @@
 . "$TOP/scripts/progress.sh"
 
 begin_stages 60
-need tool deb python docs
+install_groups tool deb python docs
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
 build=$OUT/deb/build/ntklog-$version
 rm -rf "$OUT/deb"

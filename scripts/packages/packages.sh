@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034
 #
-# Groups of Debian's packages, and their purpose for the message of need(), which installs a group.
+# Groups of Debian's packages, and their purpose for the message of install_groups(), which installs
+# a group.
 
 declare -A PACKAGES=(
 	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev libmicrohttpd-dev uthash-dev

@@ -11,10 +11,10 @@ suite=${1:?usage: clean-root.sh SUITE DIRECTORY PACKAGE...}
 dir=${2:?usage: clean-root.sh SUITE DIRECTORY PACKAGE...}
 shift 2
 
-# with_standard_descriptors COMMAND...: with the descriptors 0 to 2 only. mmdebstrap passes the
+# run_with_standard_descriptors COMMAND...: with the descriptors 0 to 2 only. mmdebstrap passes the
 # number of the next free descriptor to a shell that understands only one digit, and make, locks and
 # progress take several descriptors.
-with_standard_descriptors()
+run_with_standard_descriptors()
 (
 	for descriptor in /proc/$BASHPID/fd/*; do
 		descriptor=${descriptor##*/}
@@ -23,21 +23,21 @@ with_standard_descriptors()
 	"$@"
 )
 
-make_root()
+make_root_archive()
 {
 	say "making a fresh Debian ($suite) with ${packages[*]} (a minute)"
-	run_quietly "clean-root-$suite" with_standard_descriptors as_root mmdebstrap --variant=minbase \
-		--include="$(IFS=,; echo "${packages[*]}")" \
+	run_quietly "clean-root-$suite" run_with_standard_descriptors run_as_root mmdebstrap \
+		--variant=minbase --include="$(IFS=,; echo "${packages[*]}")" \
 		--aptopt='APT::Install-Recommends "false"' \
 		"$suite" "$1/root.tar" "$CACHE/apt/$suite/sources.list"
 }
 
-need root
+install_groups root
 update_suite_lists "$suite" || die "no fresh Debian: its suite $suite cannot be reached"
 packages=("$@")
 key=$(for package; do echo "$package=$(print_suite_candidate "$suite" "$package")"; done |
 	sha256sum | cut -c 1-12)
-make_once "$CACHE/root/$suite-$key" make_root
+make_once "$CACHE/root/$suite-$key" make_root_archive
 mkdir -p "$dir"
 # A container may forbid to make device files.
-as_root tar -C "$dir" --exclude='./dev/*' -xf "$CACHE/root/$suite-$key/root.tar"
+run_as_root tar -C "$dir" --exclude='./dev/*' -xf "$CACHE/root/$suite-$key/root.tar"

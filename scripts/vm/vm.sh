@@ -154,7 +154,7 @@ run_guest()
 	wait "$watch" 2>/dev/null
 }
 
-need vm
+install_groups vm
 read -ra qemu < <("$TOP/scripts/vm/qemu.sh" $machine) || die "no QEMU"
 root=$(mktemp -d)
 watch=''

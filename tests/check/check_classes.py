@@ -70,21 +70,21 @@ class Truth:
         return before if before == self.walks[at].get(address) else None
 
 
-def events(name):
+def read_lock_times(name):
     with open(path_of(name), "rb") as stream:
         for buffer in etl.decode(stream.read()):
             for event in buffer.events:
                 if event.hook_id == etl.SPINLOCK:
-                    yield etl.spin_lock(event).spin_lock_address, event.time_stamp
+                    yield etl.decode_spin_lock(event).spin_lock_address, event.time_stamp
                 elif event.hook_id == etl.RESOURCE:
-                    yield etl.resource(event).resource, event.time_stamp
+                    yield etl.decode_resource(event).resource, event.time_stamp
 
 
 # A class that does not claim to be exact.
-MARKED = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
+UNCERTAIN_CLASS = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
 
 
-def is_right(class_, truth):
+def is_right_class(class_, truth):
     # Ignore the mark of a guess, and the name of the slab cache, which the walks do not have.
     return re.sub(r" \([^)]*\)$", "", class_.lstrip("~")) == truth
 
@@ -95,15 +95,15 @@ class Classes(unittest.TestCase):
         names, truth = Names(name + ".etl.names"), Truth(name + ".truth")
         counts = collections.Counter()
         wrong = collections.Counter()
-        for address, clock in events(name + ".etl"):
+        for address, clock in read_lock_times(name + ".etl"):
             class_, true = names.find(address, clock), truth.find(address, clock)
             counts["events"] += 1
             counts["named"] += class_ is not None
-            counts["marked"] += bool(class_ and MARKED.search(class_))
+            counts["marked"] += bool(class_ and UNCERTAIN_CLASS.search(class_))
             if true and class_:
                 counts["known"] += 1
-                counts["right"] += is_right(class_, true)
-                if not is_right(class_, true) and not MARKED.search(class_):
+                counts["right"] += is_right_class(class_, true)
+                if not is_right_class(class_, true) and not UNCERTAIN_CLASS.search(class_):
                     wrong[true, class_] += 1
         silent = sum(wrong.values())
         print("# %s: %s; silently wrong %d: %s" % (name, dict(counts), silent,
@@ -137,7 +137,7 @@ class Classes(unittest.TestCase):
 
     def test_hashed_events_have_classes(self):
         names = Names("hashed.etl.names")
-        found = [names.find(address, clock) for address, clock in events("hashed.etl")]
+        found = [names.find(address, clock) for address, clock in read_lock_times("hashed.etl")]
         named = [class_ for class_ in found if class_]
         print("# hashed: %d of %d events" % (len(named), len(found)))
         self.assertGreaterEqual(len(named), .97 * len(found))

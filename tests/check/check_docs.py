@@ -97,15 +97,15 @@ def find_commands(lines):
 
 
 @functools.cache
-def help_of(name):
+def help_of_command(name):
     result = subprocess.run([NTKLOG, name, "--help"], capture_output=True, text=True, timeout=600,
                             check=False)
     return result.stdout if result.returncode == 0 else ""
 
 
 @functools.cache
-def options_of(name):
-    return set(re.findall(r"(?:^ +|, +)(--[a-z-]+|-[a-zA-Z?])", help_of(name), re.M))
+def options_of_command(name):
+    return set(re.findall(r"(?:^ +|, +)(--[a-z-]+|-[a-zA-Z?])", help_of_command(name), re.M))
 
 
 class Links(unittest.TestCase):
@@ -138,71 +138,72 @@ class Links(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    def check(self, path, lines):
+    def check_commands(self, path, lines):
         count = 0
         for name, options in find_commands(lines):
             count += 1
             with self.subTest("%s: ntklog %s" % (path, name)):
-                self.assertTrue(help_of(name), "there is no such command")
+                self.assertTrue(help_of_command(name), "there is no such command")
                 for option in options:
-                    self.assertIn(option, options_of(name))
+                    self.assertIn(option, options_of_command(name))
         return count
 
     def test_commands_of_pages_exist(self):
         count = 0
         for path in list_pages():
             code_of = code_of_markdown if path.endswith(".md") else code_of_pages
-            count += self.check(path, code_of(read_text(path)))
+            count += self.check_commands(path, code_of(read_text(path)))
         self.assertGreater(count, 20)
 
     def test_commands_of_the_manual_exist(self):
         path = "tools/ntklog/man/ntklog.1"
-        self.assertGreater(self.check(path, code_of_manual(read_text(path))), 5)
+        self.assertGreater(self.check_commands(path, code_of_manual(read_text(path))), 5)
 
 
 class TestNames(unittest.TestCase):
     """Pages name test files, cases, suites and steps that exist."""
 
     @functools.cached_property
-    def steps(self):
+    def planned_steps(self):
         return {line.split()[0] for line in read_text("tests/plan").splitlines()
                 if line.strip() and not line.startswith("#")}
 
-    def each(self, pattern):
+    def find_in_pages(self, pattern):
         found = [(path, match) for path in list_pages()
                  for match in re.findall(pattern, read_text(path))]
         self.assertTrue(found)
         return found
 
-    def test_test_files_exist(self):
-        for path, name in self.each(r"\b(test_\w+)\.py\b") + \
-                self.each(r"tests/steps/tool\.sh (test_\w+)"):
+    def test_named_test_files_exist(self):
+        for path, name in self.find_in_pages(r"\b(test_\w+)\.py\b") + \
+                self.find_in_pages(r"tests/steps/tool\.sh (test_\w+)"):
             with self.subTest("%s: %s" % (path, name)):
                 self.assertTrue(os.path.exists(os.path.join(TOP, "tools/ntklog/tests",
                                                             name + ".py")))
 
-    def test_cases_exist(self):
+    def test_named_cases_exist(self):
         for path, (name, group, case) in \
-                self.each(r"tests/steps/tool\.sh (test_\w+) (\w+)\.(test_\w+)"):
+                self.find_in_pages(r"tests/steps/tool\.sh (test_\w+) (\w+)\.(test_\w+)"):
             with self.subTest("%s: %s" % (path, case)):
                 classes = re.split(r"^class (\w+)", read_text("tools/ntklog/tests/%s.py" % name),
                                    flags=re.M)
                 self.assertIn("def %s(" % case, dict(zip(classes[1::2], classes[2::2]))[group])
 
-    def test_suites_exist(self):
+    def test_named_suites_exist(self):
         directory = os.path.join(TOP, "kunit")
         suites = {suite for name in os.listdir(directory) if name.endswith(".c")
                   for suite in re.findall(r'\.name = "(ntklog_\w+)"', read_text("kunit/" + name))}
-        for path, suite in self.each(r"KUNIT_FILTER=['\"]?(\w+)\."):
+        for path, suite in self.find_in_pages(r"KUNIT_FILTER=['\"]?(\w+)\."):
             with self.subTest(path):
                 self.assertIn(suite, suites)
 
-    def test_steps_exist(self):
-        for path, names in self.each(r'\bONLY="([^"]*)"') + self.each(r"\bstep ``([a-z][\w.-]*)``"):
+    def test_named_steps_exist(self):
+        for path, names in self.find_in_pages(r'\bONLY="([^"]*)"') + \
+                self.find_in_pages(r"\bstep ``([a-z][\w.-]*)``"):
             for name in names.split():
                 with self.subTest("%s: %s" % (path, name)):
-                    self.assertTrue(name in self.steps or
-                                    any(step.startswith(name + "-") for step in self.steps))
+                    self.assertTrue(name in self.planned_steps or
+                                    any(step.startswith(name + "-") for step in self.planned_steps))
 
     def test_page_on_testing_has_each_step(self):
         table = read_text("Documentation/dev/testing.rst").partition("\nThe steps\n")[2]
@@ -210,7 +211,7 @@ class TestNames(unittest.TestCase):
             set(re.findall(r"^``[\w-]+``, +``([\w-]+)``", table, re.M))
         families = {name.partition("-")[0]
                     for name in re.findall(r"^``(\w+-[A-Z]+)``", table, re.M)}
-        for step in self.steps - names:
+        for step in self.planned_steps - names:
             with self.subTest(step):
                 self.assertIn(step.partition("-")[0], families)
 

@@ -40,14 +40,14 @@ def read_stats(name):
     return {row.split()[0]: [int(n) for n in row.split()[1:]] for row in rows}
 
 
-def counter_changes(name):
+def counter_pairs(name):
     """Pairs of the counters before and after, one pair for each processor."""
     return zip(*([[int(n) for n in line.split()[1:]]
                   for line in read_bytes(name + when).decode().splitlines()[1:]]
                  for when in (".before", ".after")))
 
 
-def events_by_processor(buffers):
+def count_events_by_processor(buffers):
     return Counter(buffer.processor for buffer in buffers for _ in buffer.events)
 
 
@@ -70,12 +70,12 @@ def parse_trace_cmd_report(name):
 
 class Session(unittest.TestCase):
 
-    def check(self, name, lost=False):
+    def check_session(self, name, lost=False):
         """Check a session's file, in which events are lost or not. Return its buffers."""
         buffers = etl.decode(read_bytes(name + ".etl"))
         header = etl.check_file(buffers)
         rows = read_stats(name + ".stats")
-        counts = events_by_processor(buffers[1:])
+        counts = count_events_by_processor(buffers[1:])
         for row, (generated, written, row_lost, finished, _, overwritten) in rows.items():
             self.assertEqual(overwritten, 0, row)
             self.assertEqual(generated, written + row_lost, row)
@@ -92,7 +92,7 @@ class Session(unittest.TestCase):
         return buffers
 
     def test_idle_session_has_its_rundown(self):
-        buffers = self.check("idle")
+        buffers = self.check_session("idle")
         self.assertEqual([event.hook_id for event in buffers[1].events],
                          [etl.DC_START, etl.OBSERVED, etl.OBSERVED, etl.DC_END])
         for event in buffers[1].events[1:3]:
@@ -119,7 +119,7 @@ class Session(unittest.TestCase):
         self.assertFalse(any(event.data[:4] + event.data[8:32]))
 
     def test_session_with_enough_buffers_has_all_events(self):
-        buffers = self.check("both")
+        buffers = self.check_session("both")
         kinds = Counter(event.hook_id for b in buffers[1:] for event in b.events)
         self.assertEqual((kinds.pop(etl.DC_START), kinds.pop(etl.DC_END)), (1, 1))
         self.assertEqual(kinds.pop(etl.OBSERVED), 2)
@@ -127,7 +127,7 @@ class Session(unittest.TestCase):
         self.assertGreater(kinds[etl.SPINLOCK], 500)
 
     def test_full_session_counts_lost_events(self):
-        self.check("full", lost=True)
+        self.check_session("full", lost=True)
         before, after = read_stats("full.stats")["total"], read_stats("full.stats2")["total"]
         self.assertEqual(before[4], before[3])
         self.assertEqual(after[4], 0)
@@ -135,7 +135,7 @@ class Session(unittest.TestCase):
     def test_higher_contention_sample_rate_gives_fewer_events(self):
         for rate in 10, 100:
             contended = sum((new[1] - old[1]) % 2**32
-                            for old, new in counter_changes("rate%d" % rate))
+                            for old, new in counter_pairs("rate%d" % rate))
             written = read_stats("rate%d.stats" % rate)["total"][0]
             # The number varies, because nested releases see the same count.
             self.assertLess(contended / rate / 4, written)
@@ -143,7 +143,7 @@ class Session(unittest.TestCase):
 
     def test_counters_count_without_events(self):
         self.assertEqual(read_stats("counters.stats")["total"], [0] * 6)
-        for old, new in counter_changes("counters"):
+        for old, new in counter_pairs("counters"):
             self.assertGreater((new[0] - old[0]) % 2**32, 100)
             self.assertGreater((new[1] - old[1]) % 2**32, 0)
             self.assertGreaterEqual((new[2] - old[2]) % 2**32, (new[1] - old[1]) % 2**32)
@@ -155,7 +155,7 @@ class Races(unittest.TestCase):
         buffers = etl.decode(read_bytes("hotplug.etl"))
         total = read_stats("hotplug.stats")["total"]
         self.assertEqual(total[0], total[1] + total[2])
-        self.assertEqual(total[1], sum(events_by_processor(buffers[1:]).values()))
+        self.assertEqual(total[1], sum(count_events_by_processor(buffers[1:]).values()))
         self.assertEqual(sorted(b.sequence for b in buffers[1:]),
                          list(range(1, len(buffers))))
 
@@ -166,17 +166,17 @@ class Races(unittest.TestCase):
         etl.check_file(buffers)
         total = read_stats("drained.stats")["total"]
         self.assertEqual(total[0], total[1] + total[2])
-        self.assertEqual(total[1], sum(events_by_processor(buffers[1:]).values()))
+        self.assertEqual(total[1], sum(count_events_by_processor(buffers[1:]).values()))
         self.assertGreater(len(buffers), 20)
 
 
 class Records(unittest.TestCase):
     def setUp(self):
         self.buffers = etl.decode(read_bytes("both.etl"))
-        self.records = etl.spin_locks(self.buffers)
+        self.records = etl.decode_spin_locks(self.buffers)
 
     def test_trace_cmd_has_the_same_events(self):
-        ours = Counter((buffer.processor, etl.spin_lock(event))
+        ours = Counter((buffer.processor, etl.decode_spin_lock(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.SPINLOCK)
         theirs = Counter((cpu, record) for cpu, record, _ in parse_trace_cmd_report("both.report"))
@@ -206,18 +206,18 @@ class Records(unittest.TestCase):
 
     def test_contended_acquisitions_are_sampled_by_the_rate(self):
         """The number varies, because nested releases see the same count."""
-        for cpu, (old, new) in enumerate(counter_changes("both")):
+        for cpu, (old, new) in enumerate(counter_pairs("both")):
             contentions = (new[1] - old[1]) % 2**32
             sampled = sum(1 for buffer in self.buffers[1:] if buffer.processor == cpu
                           for event in buffer.events if event.hook_id == etl.SPINLOCK
-                          and etl.spin_lock(event).spin_count)
+                          and etl.decode_spin_lock(event).spin_count)
             self.assertGreater(contentions, 4000)
             self.assertGreater(sampled, contentions / 20 / 3)
             self.assertLess(sampled, contentions / 20 * 3)
 
     def test_every_event_is_counted(self):
         """The last column of the counters does not count the rundown."""
-        events = sum(new[6] - old[6] for old, new in counter_changes("both"))
+        events = sum(new[6] - old[6] for old, new in counter_pairs("both"))
         self.assertEqual(events, len(self.records))
 
     def test_spin_lock_fields_have_possible_values(self):
@@ -254,7 +254,7 @@ ACTIONS = {"initialize": 0x10008, "reinitialize": 0x10018, "release_exclusive": 
            "wait_excessive_for_shared": 0x10244}
 
 
-def trace_cmd_resources(name):
+def read_trace_cmd_resources(name):
     """Yield (processor, record) for each resource."""
     line_format = re.compile(r"\[(\d+)\] +[\d.]+: +resource: +(.*)")
     for line in read_bytes(name).decode().splitlines():
@@ -271,7 +271,7 @@ def trace_cmd_resources(name):
 class Resources(unittest.TestCase):
     def setUp(self):
         self.buffers = etl.decode(read_bytes("resources.etl"))
-        self.records = etl.resources(self.buffers)
+        self.records = etl.decode_resources(self.buffers)
         self.actions = Counter(record.action for record in self.records)
 
     def test_no_event_is_lost_and_the_file_is_right(self):
@@ -279,18 +279,18 @@ class Resources(unittest.TestCase):
         total = read_stats("resources.stats")["total"]
         self.assertEqual(total[2], 0)
         self.assertEqual(header.events_lost, 0)
-        self.assertEqual(total[1], sum(events_by_processor(self.buffers[1:]).values()))
+        self.assertEqual(total[1], sum(count_events_by_processor(self.buffers[1:]).values()))
 
     def test_trace_cmd_has_the_same_events(self):
-        ours = Counter((buffer.processor, etl.resource(event))
+        ours = Counter((buffer.processor, etl.decode_resource(event))
                        for buffer in self.buffers[1:] for event in buffer.events
                        if event.hook_id == etl.RESOURCE)
-        theirs = Counter(trace_cmd_resources("resources.report"))
+        theirs = Counter(read_trace_cmd_resources("resources.report"))
         self.assertEqual(ours - theirs, Counter())
         self.assertEqual(theirs - ours, Counter())
 
     def test_tracepoint_alone_gets_records(self):
-        self.assertGreater(len(list(trace_cmd_resources("resource-alone.report"))), 50)
+        self.assertGreater(len(list(read_trace_cmd_resources("resource-alone.report"))), 50)
 
     def test_ntklog_dump_prints_the_same(self):
         output = subprocess.run([NTKLOG, "dump", "--cycles", path_of("resources.etl")], text=True,
@@ -311,7 +311,7 @@ class Resources(unittest.TestCase):
             self.assertGreater(self.actions[action], 0, "no 0x%x" % action)
 
     def test_every_event_is_counted(self):
-        events = sum(new[12] - old[12] for old, new in counter_changes("resources"))
+        events = sum(new[12] - old[12] for old, new in counter_pairs("resources"))
         self.assertEqual(events, len(self.records))
 
     def test_resource_fields_have_possible_values(self):
@@ -366,7 +366,7 @@ class Resources(unittest.TestCase):
     def test_events_that_are_not_sampled_are_not_written(self):
         buffers = etl.decode(read_bytes("unsampled.etl"))
         etl.check_file(buffers)
-        actions = {record.action for record in etl.resources(buffers)}
+        actions = {record.action for record in etl.decode_resources(buffers)}
         self.assertLessEqual(actions, {0x10008, 0x10018, 0x10120, 0x10140})
         self.assertIn(0x10008, actions)
         self.assertFalse(any(event.hook_id in (etl.SPINLOCK, etl.DC_START)
@@ -380,7 +380,7 @@ class ManySessions(unittest.TestCase):
     def setUpClass(cls):
         cls.files = [etl.decode(read_bytes("many%d.etl" % i)) for i in range(8)]
 
-    def events(self, i):
+    def events_of_session(self, i):
         return [(buffer.processor, event) for buffer in self.files[i][1:]
                 for event in buffer.events]
 
@@ -394,14 +394,14 @@ class ManySessions(unittest.TestCase):
             self.assertEqual(total[0], total[1] + total[2])
             self.assertEqual(header.events_lost, total[2])
             if i != 7:
-                self.assertEqual(total[1], len(self.events(i)))
+                self.assertEqual(total[1], len(self.events_of_session(i)))
 
     def test_each_session_has_the_events_of_its_groups(self):
         wanted = {0: {0x0529}, 1: {0x0529}, 2: {0x052B}, 3: {0x052B}, 4: {0x0524},
                   5: {0x0524}, 6: {0x0529, 0x052B, 0x0524}}
         rundown = {0x0529: {0x0F4B, 0x0F4C}, 0x052B: {0x0F4D, 0x0F4E}, 0x0524: set()}
         for i, hook_ids in wanted.items():
-            found = {event.hook_id for _, event in self.events(i)}
+            found = {event.hook_id for _, event in self.events_of_session(i)}
             self.assertEqual(found, hook_ids.union({etl.OBSERVED},
                                                    *(rundown[h] for h in hook_ids)), i)
 
@@ -412,7 +412,7 @@ class ManySessions(unittest.TestCase):
                     read_stats("many%d.stats" % other)["total"][2]:
                 continue
             hook_id = 0x0529 if one < 2 else 0x052B
-            ours, theirs = ({(cpu, e.time_stamp, e.data) for cpu, e in self.events(i)
+            ours, theirs = ({(cpu, e.time_stamp, e.data) for cpu, e in self.events_of_session(i)
                              if e.hook_id == hook_id} for i in (one, other))
             # The session with the greater number, "other", started later and stopped earlier.
             self.assertLessEqual(theirs, ours)
@@ -420,9 +420,11 @@ class ManySessions(unittest.TestCase):
             self.assertLess(len(ours - theirs), 50)
 
     def test_event_has_the_version_of_each_session(self):
-        new = {(cpu, e.time_stamp): etl.context_swap(e) for cpu, e in self.events(4)
+        new = {(cpu, e.time_stamp): etl.decode_context_swap(e)
+               for cpu, e in self.events_of_session(4)
                if e.hook_id == 0x0524 and e.version == 4}
-        old = {(cpu, e.time_stamp): etl.context_swap(e) for cpu, e in self.events(5)
+        old = {(cpu, e.time_stamp): etl.decode_context_swap(e)
+               for cpu, e in self.events_of_session(5)
                if e.hook_id == 0x0524 and e.version == 1}
         both = new.keys() & old.keys()
         self.assertGreater(len(both), 100)
@@ -451,7 +453,7 @@ class ManySessions(unittest.TestCase):
 class ContextSwaps(unittest.TestCase):
     def setUp(self):
         self.buffers = etl.decode(read_bytes("swaps.etl"))
-        self.swaps = [(buffer.processor, event.time_stamp, etl.context_swap(event))
+        self.swaps = [(buffer.processor, event.time_stamp, etl.decode_context_swap(event))
                       for buffer in self.buffers[1:] for event in buffer.events
                       if event.hook_id == etl.CONTEXTSWAP]
 
@@ -537,17 +539,17 @@ class RealTime(unittest.TestCase):
         total = read_stats("realtime.stats")["total"]
         self.assertEqual(total[2], 0, "lost")
         self.assertEqual(header.events_lost, 0)
-        self.assertEqual(total[0], sum(events_by_processor(buffers[1:]).values()))
+        self.assertEqual(total[0], sum(count_events_by_processor(buffers[1:]).values()))
         self.assertEqual(total[3:], [len(buffers) - 1, 0, 0])
         self.assertGreater(total[0], 10000)
 
 
 class Addresses(unittest.TestCase):
-    def records(self, name):
-        return etl.spin_locks(etl.decode(read_bytes(name + ".etl")))
+    def read_spin_locks(self, name):
+        return etl.decode_spin_locks(etl.decode(read_bytes(name + ".etl")))
 
     def test_hashed_addresses_have_32_bits_and_differ(self):
-        records = self.records("hashed")
+        records = self.read_spin_locks("hashed")
         addresses = {r.spin_lock_address for r in records}
         self.assertTrue(all(0 < r.spin_lock_address < 2**32 for r in records))
         self.assertTrue(all(0 < r.caller_address < 2**32 for r in records))
@@ -560,7 +562,7 @@ class Addresses(unittest.TestCase):
         self.assertFalse(creator.startswith("0x"), creator)
 
     def test_hidden_addresses_are_zero(self):
-        records = self.records("zero")
+        records = self.read_spin_locks("zero")
         self.assertGreater(len(records), 100)
         self.assertEqual({(r.spin_lock_address, r.caller_address) for r in records}, {(0, 0)})
         self.assertRegex(read_bytes("locks-zero.txt").decode(), r"\n0x0 1 0 .* - -\n")
@@ -569,7 +571,7 @@ class Addresses(unittest.TestCase):
 class Locks(unittest.TestCase):
     def test_binary_list_equals_the_text_list(self):
         _, line = read_bytes("locks.txt").decode().splitlines()
-        found, = etl.locks(read_bytes("locks.bin"))
+        found, = etl.decode_lock_list(read_bytes("locks.bin"))
         self.assertEqual(list(found), [int(field, 0) for field in line.split()[:10]])
 
 

@@ -29,7 +29,7 @@ def read_text(name):
         return stream.read()
 
 
-def samples(text, parse=text_string_to_metric_families):
+def parse_samples(text, parse=text_string_to_metric_families):
     return {(sample.name, *sample.labels.values()): sample.value
             for family in parse(text) for sample in family.samples}
 
@@ -43,19 +43,19 @@ class Metrics(unittest.TestCase):
             self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
 
     def test_counters_only_grow(self):
-        before = samples(read_text("exporter-before.prom"))
-        after = samples(read_text("exporter-after.prom"))
+        before = parse_samples(read_text("exporter-before.prom"))
+        after = parse_samples(read_text("exporter-after.prom"))
         self.assertLessEqual(set(before), set(after))
         for key, value in before.items():
             if key[0].endswith(("_total", "_bucket", "_count", "_sum")):
                 self.assertGreaterEqual(after[key], value, key)
 
     def test_openmetrics_have_the_same_series(self):
-        found = samples(read_text("exporter-after.openmetrics"), parse_openmetrics)
-        self.assertGreaterEqual(set(found), set(samples(read_text("exporter-after.prom"))))
+        found = parse_samples(read_text("exporter-after.openmetrics"), parse_openmetrics)
+        self.assertGreaterEqual(set(found), set(parse_samples(read_text("exporter-after.prom"))))
 
     def test_waiting_is_charged_to_the_writers(self):
-        after = samples(read_text("exporter-after.prom"))
+        after = parse_samples(read_text("exporter-after.prom"))
         charged = {key[3]: value for key, value in after.items()
                    if key[:3] == ("ntklog_lock_charged_wait_seconds_total", "rwsem", CLASS)}
         self.assertIn("shmem_file_write_iter", charged)
@@ -64,7 +64,7 @@ class Metrics(unittest.TestCase):
                                delta=.05 * sum(charged.values()))
 
     def test_the_overhead_has_all_parts(self):
-        after = samples(read_text("exporter-after.prom"))
+        after = parse_samples(read_text("exporter-after.prom"))
         for part in "hooks", "events", "tool":
             self.assertGreater(after["ntklog_overhead_seconds_total", part], 0)
 
@@ -101,7 +101,7 @@ class Metrics(unittest.TestCase):
 
 class Budget(unittest.TestCase):
     def test_changes_are_metrics_and_messages(self):
-        found = samples(read_text("exporter-budget.prom"))
+        found = parse_samples(read_text("exporter-budget.prom"))
         self.assertGreaterEqual(found["ntklog_overhead_budget_changes_total", "down"], 3)
         said = read_text("exporter-2.log")
         self.assertIn("budget 0.01%: recording less from now on: mode sampled", said)

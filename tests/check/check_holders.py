@@ -23,7 +23,7 @@ NTKLOG, DIRECTORY, *CLASSES = sys.argv[1:]
 # Bits of Rule: the release left a waiter behind; it was written for that reason alone; the start of
 # the hold is not known.
 BLOCKER, BLOCKER_ONLY, HOLD_UNKNOWN = 4, 8, 16
-MODE = 3
+HOLDERS_MODE = 3
 # A release in the kernel's trace, or of a record.
 Release = namedtuple("Release", "thread time lock")
 
@@ -33,7 +33,7 @@ def read_bytes(name):
         return stream.read()
 
 
-def kernel_releases(name):
+def read_kernel_releases(name):
     """The events contended_release in the kernel's trace, in the order of time."""
     return sorted((Release(int(thread), int(time), int(lock, 16)) for thread, time, lock in
                    (line.split() for line in read_bytes(name).decode().splitlines())),
@@ -42,9 +42,9 @@ def kernel_releases(name):
 
 class Recording:
     def __init__(self, mode):
-        self.kernel = kernel_releases("holders-%s.releases" % mode)
+        self.kernel = read_kernel_releases("holders-%s.releases" % mode)
         self.buffers = etl.decode(read_bytes("holders-%s.etl" % mode))
-        self.records = etl.spin_locks(self.buffers)
+        self.records = etl.decode_spin_locks(self.buffers)
         self.report = json.loads(read_bytes("holders-%s.json" % mode))
         self.locks, self.waits = {}, {}
         for line in read_bytes("holders-%s.truth" % mode).decode().splitlines():
@@ -53,7 +53,7 @@ class Recording:
         module = read_bytes("holders-%s.module" % mode).decode().split()
         self.module = range(int(module[5], 0), int(module[5], 0) + int(module[1]))
 
-    def releases(self, name):
+    def releases_with_waiter(self, name):
         """The releases that left a waiter behind, in the order of time."""
         return sorted((record for record in self.records
                        if record.spin_lock_address == self.locks[name] and record.rule & BLOCKER),
@@ -69,14 +69,15 @@ class Holders(unittest.TestCase):
 
     def test_file_has_the_mode(self):
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
-            (event,) = etl.in_time(self.one.buffers, hook_id)
-            self.assertEqual(struct.unpack("<II", event.data), (MODE, 1))
+            (event,) = etl.events_in_order_of_time(self.one.buffers, hook_id)
+            self.assertEqual(struct.unpack("<II", event.data), (HOLDERS_MODE, 1))
         self.assertEqual(self.one.report["rates"]["linux"], {"mode": "holders"})
 
     def test_same_releases_as_in_mode_full(self):
         """The same code released the lock, in the same order: the owner, and the first waiter."""
         for name, count in ("first_spin", 1), ("queued_spin", 2):
-            callers = [[record.caller_address - one.module.start for record in one.releases(name)]
+            callers = [[record.caller_address - one.module.start
+                        for record in one.releases_with_waiter(name)]
                        for one in (self.one, self.full)]
             self.assertEqual(len(callers[0]), count, name)
             self.assertEqual(callers[0], callers[1], name)
@@ -84,7 +85,7 @@ class Holders(unittest.TestCase):
     def test_same_releases_as_in_the_kernels_trace(self):
         for one in self.one, self.full:
             for name in "first_spin", "queued_spin":
-                self.assertEqual([record.thread_id for record in one.releases(name)],
+                self.assertEqual([record.thread_id for record in one.releases_with_waiter(name)],
                                  [release.thread for release in one.kernel
                                   if release.lock == one.locks[name]], name)
 
@@ -94,10 +95,10 @@ class Holders(unittest.TestCase):
                   if record.spin_lock_address == one.locks["first_spin"] and record.spin_count]
                  for one in (self.one, self.full)]
         self.assertEqual([len(records) for records in waits], [0, 1])
-        self.assertEqual(len(self.one.releases("first_spin")), 1)
+        self.assertEqual(len(self.one.releases_with_waiter("first_spin")), 1)
 
     def test_release_has_task_and_no_hold(self):
-        for record in self.one.releases("queued_spin"):
+        for record in self.one.releases_with_waiter("queued_spin"):
             self.assertEqual(record.rule, BLOCKER | BLOCKER_ONLY | HOLD_UNKNOWN)
             self.assertEqual(record.acquire_time, record.release_time)
             self.assertEqual((record.spin_count, record.wait_time_in_cycles), (0, 0))
@@ -117,7 +118,7 @@ class Holders(unittest.TestCase):
             self.assertTrue(any(rwlock < release.lock < rwlock + 8 for release in one.kernel))
             self.assertFalse(any(rwlock < record.spin_lock_address < rwlock + 8
                                  for record in one.records))
-        self.assertEqual(self.one.releases("queued_read"), [])
+        self.assertEqual(self.one.releases_with_waiter("queued_read"), [])
 
     def test_wait_is_charged_to_who_released_the_lock(self):
         lock = "0x%x" % self.one.locks["queued_spin"]
@@ -144,12 +145,12 @@ class Both(unittest.TestCase):
     sleeps is seen by ntklog only, so the records are compared with the kernel's last release.
     """
 
-    def compare(self, family, waits, holds):
+    def compare_releases(self, family, waits, holds):
         """Compare the kernel's last release within each wait with the recorded hold that ended
         last until then. Return the kernel's releases by lock.
         """
         traced, recorded = defaultdict(list), defaultdict(list)
-        for release in kernel_releases("traced-%s.releases" % family):
+        for release in read_kernel_releases("traced-%s.releases" % family):
             traced[release.lock].append(release)
         for release in holds:
             recorded[release.lock].append(release)
@@ -171,10 +172,10 @@ class Both(unittest.TestCase):
         return traced
 
     def test_spin_locks_agree(self):
-        records = etl.spin_locks(etl.decode(read_bytes("traced-spinning.etl")))
+        records = etl.decode_spin_locks(etl.decode(read_bytes("traced-spinning.etl")))
         holds = [(record, Release(record.thread_id, record.release_time, record.spin_lock_address))
                  for record in records if record.acquire_mode == 1]
-        traced = self.compare(
+        traced = self.compare_releases(
             "spinning",
             [(record.spin_lock_address, record.acquire_time - record.wait_time_in_cycles,
               record.acquire_time) for record, _ in holds if record.spin_count],
@@ -185,29 +186,30 @@ class Both(unittest.TestCase):
         self.assertLessEqual(len(invented), 0.05 * len(blockers), invented[:5])
 
     def test_locks_that_sleep_agree(self):
-        records = etl.resources(etl.decode(read_bytes("traced-sleeping.etl")))
+        records = etl.decode_resources(etl.decode(read_bytes("traced-sleeping.etl")))
         holds = [(record, Release(record.thread_id, record.acquire_time + record.hold_time,
                                   record.resource))
                  for record in records if not record.action & 0x200]
-        self.compare("sleeping",
-                     [(record.resource, record.acquire_time - record.wait_time, record.acquire_time)
-                      for record, _ in holds if record.wait_time],
-                     [hold for _, hold in holds])
+        self.compare_releases("sleeping",
+                              [(record.resource, record.acquire_time - record.wait_time,
+                                record.acquire_time)
+                               for record, _ in holds if record.wait_time],
+                              [hold for _, hold in holds])
 
 
 class Crowd(unittest.TestCase):
 
-    def parts(self, family):
+    def part_shares(self, family):
         answer = json.loads(read_bytes("crowd-%s.json" % family))["answer"]
         self.assertAlmostEqual(sum(answer["parts_ns"].values()) / answer["wait_total_ns"], 1)
         self.assertGreater(answer["waits"], 5)
         return {part: time / answer["wait_total_ns"] for part, time in answer["parts_ns"].items()}
 
     def test_at_most_a_twentieth_of_the_spinning_is_unknown(self):
-        self.assertLessEqual(self.parts("spinning")["unknown"], 0.05)
+        self.assertLessEqual(self.part_shares("spinning")["unknown"], 0.05)
 
     def test_at_most_a_twentieth_of_the_sleeping_is_unknown(self):
-        self.assertLessEqual(self.parts("sleeping")["unknown"], 0.05)
+        self.assertLessEqual(self.part_shares("sleeping")["unknown"], 0.05)
 
 
 if __name__ == "__main__":

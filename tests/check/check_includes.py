@@ -18,7 +18,7 @@ import sys
 PATHS = ("include", "include/uapi", "tools/ntklog", "tools/ntklog/include", "tests/linkage")
 
 
-def includes(files):
+def read_includes(files):
     """A dictionary: a file's path without its ending: the set of the files that it includes."""
     graph = collections.defaultdict(set)
     for path in files:
@@ -53,7 +53,7 @@ def find_circles(graph):
 def main():
     files = set(subprocess.run(["git", "ls-files", "*.c", "*.h"], capture_output=True, text=True,
                                check=True).stdout.split())
-    found = find_circles(includes({path for path in files if os.path.exists(path)}))
+    found = find_circles(read_includes({path for path in files if os.path.exists(path)}))
     for circle in sorted(found, key=sorted):
         print("a circle of includes: " + " ".join(sorted(circle)))
     sys.exit(bool(found))

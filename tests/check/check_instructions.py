@@ -20,7 +20,7 @@ MODULE = sys.argv[1]
 LOOP_INSTRUCTIONS = 2
 
 
-def disassembled(function):
+def disassemble(function):
     """Yield (address, instruction, the address that it jumps to or None)."""
     listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn",
                               "--disassemble=" + function, MODULE],
@@ -32,8 +32,8 @@ def disassembled(function):
             yield int(match[1], 16), match[2], int(target[1], 16) if target else None
 
 
-def pair(name):
-    code = list(disassembled("run_" + name))
+def instructions_of_pair(name):
+    code = list(disassemble("run_" + name))
     # The loop ends with the first jump back; later ones belong to rare paths, which are after it.
     first, last = next((target, address) for address, _, target in code
                        if target is not None and target < address)
@@ -48,8 +48,8 @@ def is_locked(instruction):
 
 class Pairs(unittest.TestCase):
 
-    def check(self, name, most, locked):
-        instructions = pair(name)
+    def check_pair(self, name, most, locked):
+        instructions = instructions_of_pair(name)
         listing = "\n" + "\n".join(instructions)
         self.assertLessEqual(len(instructions), most, listing)
         # If it is less than half of the bound, this is probably not the code of the pair.
@@ -57,14 +57,14 @@ class Pairs(unittest.TestCase):
         self.assertEqual(sum(map(is_locked, instructions)), locked, listing)
 
     def test_in_stack_pair_has_at_most_20_and_2_locked(self):
-        self.check("in_stack_at_dpc_level", 20, 2)
+        self.check_pair("in_stack_at_dpc_level", 20, 2)
 
     def test_ordinary_pair_has_at_most_8_and_1_locked(self):
-        self.check("ordinary_at_dpc_level", 8, 1)
+        self.check_pair("ordinary_at_dpc_level", 8, 1)
 
     def test_executive_pairs_have_at_most_10_and_14_and_2_locked(self):
-        self.check("ex_exclusive_at_dpc_level", 10, 2)
-        self.check("ex_shared_at_dpc_level", 14, 2)
+        self.check_pair("ex_exclusive_at_dpc_level", 10, 2)
+        self.check_pair("ex_shared_at_dpc_level", 14, 2)
 
 
 tap.main()

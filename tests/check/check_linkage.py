@@ -20,7 +20,7 @@ import tap
 AUX_INFO, SYMVERS, MODULE, SOURCES = sys.argv[1:5]
 # With CONFIG_MODVERSIONS a symbol's name must fit into the table of versions of a module: that has
 # MODULE_NAME_LEN characters in a 64-bit kernel, with the 0 at the end.
-LONGEST_SYMBOL = 64 - 8 - 1
+SYMBOL_LENGTH_MAX = 64 - 8 - 1
 
 
 def read_text(path):
@@ -28,12 +28,12 @@ def read_text(path):
         return stream.read()
 
 
-def without_comments(source):
+def strip_comments(source):
     source = re.sub(r"/\*.*?\*/|//[^\n]*", " ", source, flags=re.S)
     return re.sub(r'"(\\.|[^"\\\n])*"', '""', source)
 
 
-def declared_functions():
+def read_declared_functions():
     for line in read_text(AUX_INFO).splitlines():
         match = re.match(r"/\* (.*/include/ntklog/\w+\.h):\d+:\w(\w) \*/ (.*)", line)
         name = match and re.search(r"(\w+) \(", match[3])[1]
@@ -42,20 +42,20 @@ def declared_functions():
             yield name, match[1], match[2] == "F"
 
 
-FUNCTIONS = sorted(set(declared_functions()))
+FUNCTIONS = sorted(set(read_declared_functions()))
 HEADERS = sorted({header for _, header, _ in FUNCTIONS} |
                  {os.path.join(os.path.dirname(header), name)
                   for _, header, _ in FUNCTIONS
                   for name in os.listdir(os.path.dirname(header))})
 EXPORTED = [line.split("\t")[1] for line in read_text(SYMVERS).splitlines()
             if line.split("\t")[2].endswith("/ntklog")]
-UNDEFINED = subprocess.run(["nm", "-u", "--format=posix", MODULE], check=True,
-                           capture_output=True, text=True).stdout
-UNDEFINED = {line.split()[0] for line in UNDEFINED.splitlines()}
-CODE = "\n".join(without_comments(read_text(os.path.join(SOURCES, name)))
-                 for name in sorted(os.listdir(SOURCES)) if name.endswith((".c", ".h"))
-                 and not name.endswith(".mod.c"))
-USED_WORDS = set(re.findall(r"\w+", CODE))
+UNDEFINED_SYMBOLS = subprocess.run(["nm", "-u", "--format=posix", MODULE], check=True,
+                                   capture_output=True, text=True).stdout
+UNDEFINED_SYMBOLS = {line.split()[0] for line in UNDEFINED_SYMBOLS.splitlines()}
+MODULE_SOURCE = "\n".join(strip_comments(read_text(os.path.join(SOURCES, name)))
+                          for name in sorted(os.listdir(SOURCES)) if name.endswith((".c", ".h"))
+                          and not name.endswith(".mod.c"))
+WORDS_OF_SOURCE = set(re.findall(r"\w+", MODULE_SOURCE))
 
 
 def is_private(name):
@@ -91,7 +91,7 @@ class Linkage(unittest.TestCase):
                          "nt_types.h", "queued_spin_lock.h", "spin_lock.h"} <=
                         {os.path.basename(header) for header in HEADERS})
         found = {name for header in HEADERS
-                 for name in types_of(without_comments(read_text(header)))}
+                 for name in types_of(strip_comments(read_text(header)))}
         self.assertTrue({"eresource", "LockQueuePfnLock", "PERESOURCE", "KSPIN_LOCK", "PPVOID",
                          "LOCK_QUEUE_BCB_LOCK", "LARGE_INTEGER"} <= found)
 
@@ -103,32 +103,32 @@ class Linkage(unittest.TestCase):
         self.assertEqual(headers - included, set())
 
     def test_no_symbol_is_too_long(self):
-        self.assertEqual([name for name in EXPORTED if len(name) > LONGEST_SYMBOL], [])
+        self.assertEqual([name for name in EXPORTED if len(name) > SYMBOL_LENGTH_MAX], [])
 
-    def test_what_is_declared_is_exported(self):
+    def test_declared_functions_are_exported(self):
         self.assertEqual([name for name, _, defined in FUNCTIONS
                           if not defined and name not in EXPORTED], [])
 
-    def test_what_is_exported_is_linked(self):
+    def test_exported_symbols_are_linked(self):
         # Tracepoints need no test: modules cannot use them without ntklog's sources.
         tracepoint = re.compile("__(tracepoint|traceiter|SCK__tp_func|SCT__tp_func)_")
         self.assertEqual([name for name in EXPORTED
-                          if not tracepoint.match(name) and name not in UNDEFINED], [])
+                          if not tracepoint.match(name) and name not in UNDEFINED_SYMBOLS], [])
 
     def test_every_function_in_a_header_is_called(self):
         self.assertEqual([name for name, _, defined in FUNCTIONS
                           if defined and not is_private(name) and
-                          not re.search(r"\b%s\(" % name, CODE)], [])
+                          not re.search(r"\b%s\(" % name, MODULE_SOURCE)], [])
 
     def test_every_macro_is_used(self):
         self.assertEqual([name for header in HEADERS
-                          for name in macros_of(without_comments(read_text(header)))
-                          if not is_private(name) and name not in USED_WORDS], [])
+                          for name in macros_of(strip_comments(read_text(header)))
+                          if not is_private(name) and name not in WORDS_OF_SOURCE], [])
 
     def test_every_type_and_enumerator_is_used(self):
         self.assertEqual([name for header in HEADERS
-                          for name in types_of(without_comments(read_text(header)))
-                          if name not in USED_WORDS], [])
+                          for name in types_of(strip_comments(read_text(header)))
+                          if name not in WORDS_OF_SOURCE], [])
 
 
 tap.main()

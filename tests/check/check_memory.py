@@ -16,27 +16,27 @@ import tap
 MODULE, TOP = sys.argv[1:3]
 
 
-def section(path, title):
+def text_of_section(path, title):
     with open(os.path.join(TOP, path), encoding="utf-8") as stream:
         return " ".join(re.split(r"^%s\n=+$" % title, stream.read(), flags=re.M)[1].split())
 
 
-def output(*command):
+def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 class Memory(unittest.TestCase):
     def test_sizes_are_those_of_the_module(self):
-        table = section("Documentation/dev/measurements.rst", "Memory")
+        table = text_of_section("Documentation/dev/measurements.rst", "Memory")
         documented = {name: int(size.replace(",", ""))
                       for name, size in re.findall(r"``(\w+)`` ([\d,]*\d)", table)}
         sizes = {name: int(size) for name, size, _ in
-                 map(str.split, output("pahole", "-s", MODULE).splitlines())}
+                 map(str.split, output_of("pahole", "-s", MODULE).splitlines())}
         self.assertGreater(len(documented), 4)
         for name, size in documented.items():
             with self.subTest(name):
                 self.assertEqual(size, sizes[name])
-        static = int(re.search(r"percpu\s+(\d+)", output("size", "-A", MODULE))[1])
+        static = int(re.search(r"percpu\s+(\d+)", output_of("size", "-A", MODULE))[1])
         self.assertIn("%s bytes of the 8 KiB" % format(static, ","), table)
 
 

@@ -17,17 +17,17 @@ sys.path.append(os.path.join(HERE, "../../tools/ntklog/tests"))
 
 import tap
 from exporter_case import ExporterCase
-from prometheus_server import CONTRIB, Server, dashboard_queries, metrics_of_query
+from prometheus_server import CONTRIB, Server, queries_of_dashboard, metrics_of_query
 
 PROGRAMS = sys.argv[3]
 
 
-def promtool(*arguments, **options):
+def run_promtool(*arguments, **options):
     return subprocess.run([os.path.join(PROGRAMS, "promtool"), *arguments], text=True,
                           capture_output=True, timeout=600, cwd=CONTRIB, **options)
 
 
-def page_queries():
+def queries_of_page():
     """The queries of Documentation/guide/metrics.rst."""
     path = os.path.join(HERE, "../../Documentation/guide/metrics.rst")
     with open(path, encoding="utf-8") as stream:
@@ -37,59 +37,59 @@ def page_queries():
 
 
 class Files(unittest.TestCase):
-    def check(self, *arguments):
-        result = promtool(*arguments)
+    def check_files(self, *arguments):
+        result = run_promtool(*arguments)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_rules_are_correct(self):
-        self.check("check", "rules", "ntklog-rules.yml")
+        self.check_files("check", "rules", "ntklog-rules.yml")
 
     def test_example_of_a_configuration_is_correct(self):
-        self.check("check", "config", "scrape.yml")
+        self.check_files("check", "config", "scrape.yml")
 
     def test_alerts_fire_when_they_should(self):
-        self.check("test", "rules", "ntklog-rules-test.yml")
+        self.check_files("test", "rules", "ntklog-rules-test.yml")
 
 
 class Exporter(ExporterCase):
     def setUp(self):
         super().setUp()
-        self.log_events(self.spin(3, 1000, 9000, caller=1),
-                        self.spin(3, 9000, 9100, wait=6000, caller=2))
+        self.log_events(self.spin_event(3, 1000, 9000, caller=1),
+                        self.spin_event(3, 9000, 9100, wait=6000, caller=2))
         self.start_exporter()
 
     def test_promtool_finds_no_fault(self):
-        self.scrape_later()
-        checked = promtool("check", "metrics", input=self.get_page()[1])
+        self.scrape_after_update()
+        checked = run_promtool("check", "metrics", input=self.get_page()[1])
         self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
 
     def test_queries_of_rules_and_dashboard_use_metrics_that_exist(self):
-        self.scrape_later()
+        self.scrape_after_update()
         with open(os.path.join(CONTRIB, "ntklog-rules.yml"), encoding="utf-8") as stream:
             rules = stream.read()
         known = {key[0] for key in self.scrape()} | {"ntklog_lock_wait_seconds"}
-        queries = [*dashboard_queries(), rules]
+        queries = [*queries_of_dashboard(), rules]
         self.assertGreater(len(queries), 15)
         for query in queries:
             self.assertEqual(metrics_of_query(query) - known, set(), query)
 
-    def contend(self, turn):
+    def log_contention(self, turn):
         start = 20000 * (turn + 1)
-        self.log_more(self.spin(3, start, start + 8000, caller=1),
-                      self.spin(3, start + 8000, start + 8100, wait=6000, caller=2))
+        self.log_more(self.spin_event(3, start, start + 8000, caller=1),
+                      self.spin_event(3, start + 8000, start + 8100, wait=6000, caller=2))
 
     def test_a_server_finds_the_contended_lock(self):
-        with self.repeated(.2, self.contend), \
+        with self.with_repeated_action(.2, self.log_contention), \
                 Server(PROGRAMS, self.directory, self.address) as server:
             top, = server.wait_for("topk(1, rate(ntklog_lock_wait_seconds_sum[10s]) > 0)")
             self.assertEqual((top["metric"]["kind"], top["metric"]["class"]),
                              ("spinlock", "class_3"))
             holder, = server.wait_for("topk(1, rate(ntklog_lock_charged_wait_seconds_total[10s]) > 0)")
             self.assertEqual(holder["metric"]["holder"], "function_1")
-            self.assertGreater(len(page_queries()), 5)
-            for query in [*dashboard_queries(), *page_queries()]:
+            self.assertGreater(len(queries_of_page()), 5)
+            for query in [*queries_of_dashboard(), *queries_of_page()]:
                 self.assertTrue(server.wait_for(query), query)
-            self.assertEqual(server.query("up")[0]["value"][1], "1")
+            self.assertEqual(server.run_query("up")[0]["value"][1], "1")
 
 
 if __name__ == "__main__":

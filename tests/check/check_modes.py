@@ -26,7 +26,7 @@ BLOCKER, BLOCKER_ONLY = 4, 8
 # The start of the hold is not known: its acquisition was not chosen in mode sampled.
 HOLD_UNKNOWN = 16
 # In cycles: the default of linux_pairs.ko.
-HOLD = 1500000
+HOLD_CYCLES = 1500000
 
 
 def read_bytes(name):
@@ -50,7 +50,7 @@ class Recording:
 
     def __init__(self, prefix):
         self.buffers = etl.decode(read_bytes(prefix + ".etl"))
-        self.records = etl.spin_locks(self.buffers)
+        self.records = etl.decode_spin_locks(self.buffers)
         self.report = json.loads(read_bytes(prefix + ".json"))
         self.redirected = int(read_bytes(prefix + ".redirected"))
         self.pairs, self.waits = {}, {}
@@ -65,7 +65,7 @@ class Recording:
         address, _ = (self.pairs | self.waits)[name]
         return [record for record in self.records if record.spin_lock_address == address]
 
-    def row(self, name):
+    def row_of(self, name):
         address, _ = (self.pairs | self.waits)[name]
         return next(row for row in self.report["locks"]
                     if row["lock"].split()[0] == "0x%x" % address)
@@ -79,7 +79,7 @@ class Modes(unittest.TestCase):
     def test_file_has_the_mode(self):
         for prefix, mode in MODES.items():
             for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
-                (event,) = etl.in_time(self.all[prefix].buffers, hook_id)
+                (event,) = etl.events_in_order_of_time(self.all[prefix].buffers, hook_id)
                 self.assertEqual(struct.unpack("<II", event.data),
                                  (mode, int("blockers" in prefix)), prefix)
 
@@ -157,16 +157,16 @@ class Sampled(unittest.TestCase):
         self.assertLessEqual(sum(bool(record.spin_count) for record in self.one.records), waited)
 
     def test_long_hold_stands_for_as_many_as_a_short_one(self):
-        row = self.one.row("long")
+        row = self.one.row_of("long")
         # Acquisitions of timer ticks shift the count.
         self.assertTrue(1 <= row["sampled"] <= 40, row)
         self.assertEqual(row["acquisitions"], RATE * row["sampled"])
         self.assertGreaterEqual(min(record.release_time - record.acquire_time
-                                    for record in self.one.records_of("long")), HOLD)
+                                    for record in self.one.records_of("long")), HOLD_CYCLES)
 
     def test_report_estimates_the_true_numbers(self):
         for name, delta in ("alone", 15000), ("inner", 42000), ("write", 42000):
-            self.assertAlmostEqual(self.one.row(name)["acquisitions"], 100000, delta=delta)
+            self.assertAlmostEqual(self.one.row_of(name)["acquisitions"], 100000, delta=delta)
 
     def test_records_have_the_mode_of_the_lock(self):
         for name, mode in ("alone", 1), ("read", 2), ("write", 3):
@@ -192,7 +192,7 @@ class WaitsAlone(unittest.TestCase):
             for name, mode in ("queued_spin", 1), ("queued_read", 2):
                 longest = max(one.records_of(name), key=lambda record: record.wait_time_in_cycles)
                 # The host may have stopped the guest's CPU for part of the wait.
-                self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD, (prefix, name))
+                self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD_CYCLES, (prefix, name))
                 self.assertEqual(longest.acquire_mode, mode, (prefix, name))
                 self.assertGreaterEqual(longest.spin_count, 1)
 
@@ -214,7 +214,7 @@ class WaitsAlone(unittest.TestCase):
                           if address < record.spin_lock_address < address + 8], [])
 
     def test_queue_lock_of_an_rwlock_is_not_reported_without_rwlocks(self):
-        records = etl.spin_locks(etl.decode(read_bytes("waits-spin.etl")))
+        records = etl.decode_spin_locks(etl.decode(read_bytes("waits-spin.etl")))
         lines = read_bytes("waits-spin.truth").decode().split("\n")
         address = {line.split()[1]: int(line.split()[2], 0) for line in lines if line}
         spin, rwlock = address["queued_spin"], address["queued_read"]
@@ -223,7 +223,7 @@ class WaitsAlone(unittest.TestCase):
                           if rwlock <= record.spin_lock_address < rwlock + 8], [])
 
     def test_report_does_not_invent_holds(self):
-        row = self.all["waits"].row("queued_spin")
+        row = self.all["waits"].row_of("queued_spin")
         for column in "hold_total_ns", "hold_mean_ns", "acquisitions", "depth":
             self.assertIsNone(row[column])
         self.assertGreater(row["wait_total_ns"], 0)
@@ -303,13 +303,13 @@ class Blockers(unittest.TestCase):
     def test_session_of_nts_locks_has_the_blocker_rate(self):
         buffers = etl.decode(read_bytes("blockers-nt.etl"))
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
-            (event,) = etl.in_time(buffers, hook_id)
+            (event,) = etl.events_in_order_of_time(buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (0, 2))
 
     def test_session_of_nts_locks_has_mode_full(self):
         buffers = etl.decode(read_bytes("blockers-waits.etl"))
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
-            (event,) = etl.in_time(buffers, hook_id)
+            (event,) = etl.events_in_order_of_time(buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (0, 5))
 
 

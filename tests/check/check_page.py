@@ -32,8 +32,8 @@ def run_ntklog(*arguments):
 def setUpModule():
     global CHROMIUM
     CHROMIUM = browser.Browser(path_of(""))
-    page_sample.write(path_of("page.etl"))
-    page_sample.write(path_of("after.etl"), seed=2)
+    page_sample.write_sample(path_of("page.etl"))
+    page_sample.write_sample(path_of("after.etl"), seed=2)
     run_ntklog("report", "--html", path_of("page.html"), path_of("page.etl"))
     run_ntklog("diff", "--html", path_of("diff.html"), path_of("page.etl"), path_of("after.etl"))
 
@@ -43,7 +43,7 @@ def tearDownModule():
 
 
 # Parts that are wider than their place, labels over another, names in short lines, and small texts.
-FAULTS = """(() => {
+FAULTS_SCRIPT = """(() => {
   const parts = [document.documentElement, ...document.querySelectorAll(
     ".table, td, .row > *, p, li, figcaption, h1, h2, h3, nav a, .tools")];
   const faults = parts.filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
@@ -73,14 +73,14 @@ FAULTS = """(() => {
 class Page(unittest.TestCase):
     PAGE = "page.html"
 
-    def open(self, **options):
-        CHROMIUM.open(path_of(self.PAGE), **options)
+    def open_page(self, **options):
+        CHROMIUM.open_page(path_of(self.PAGE), **options)
         return CHROMIUM.evaluate
 
-    def tip(self):
+    def tip_text(self):
         return CHROMIUM.evaluate("tip.hidden ? null : tip.innerText")
 
-    def focused(self):
+    def focused_label(self):
         return CHROMIUM.evaluate(
             "document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText")
 
@@ -90,10 +90,10 @@ class Layout(Page):
         for page in "page.html", "diff.html":
             for width in 1280, 1000, 390:
                 with self.subTest(page=page, width=width):
-                    CHROMIUM.open(path_of(page), width=width)
+                    CHROMIUM.open_page(path_of(page), width=width)
                     CHROMIUM.evaluate(
                         "document.querySelectorAll('details').forEach((e) => { e.open = true; })")
-                    self.assertEqual(CHROMIUM.evaluate(FAULTS), [])
+                    self.assertEqual(CHROMIUM.evaluate(FAULTS_SCRIPT), [])
                     self.assertLessEqual(
                         CHROMIUM.evaluate("document.documentElement.scrollWidth"), width)
                     self.assertEqual(CHROMIUM.messages, [])
@@ -104,9 +104,9 @@ class Layout(Page):
         run_ntklog("report", "--html", path_of(self.PAGE), "--top", "3", path_of("page.etl"))
         for width in 1280, 390:
             for mode in "light", "dark":
-                self.open(width=width, mode=mode)
+                self.open_page(width=width, mode=mode)
                 name = path_of("page-%s-%d.png" % (mode, width))
-                CHROMIUM.screenshot(name)
+                CHROMIUM.save_screenshot(name)
                 result = subprocess.run([sys.executable, os.path.join(
                     os.path.dirname(__file__), "check_picture.py"), name, mode],
                     capture_output=True, text=True, check=False)
@@ -130,7 +130,7 @@ class Layout(Page):
             ["--page", "--band", "--raised"].map((ground) => ratio(value(text), value(ground)))));
         })()"""
         for mode in "light", "dark":
-            self.open(mode=mode)
+            self.open_page(mode=mode)
             self.assertGreaterEqual(CHROMIUM.evaluate(ratio), 4.5, mode)
 
 
@@ -140,7 +140,7 @@ class Numbers(Page):
         cls.report = json.loads(run_ntklog("report", "--json", path_of("page.etl")))
 
     def test_sections_of_locks_have_the_numbers_of_the_tables(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         shown = {lock["lock"]: lock for lock in evaluate("data.locks")}
         for lock in self.report["answer"]["locks"]:
             self.assertAlmostEqual(shown[lock["lock"]]["wait"], lock["wait_total_ns"], delta=1)
@@ -156,7 +156,7 @@ class Numbers(Page):
                             if (row["lock"], row[name]) == (lock["lock"], who)), ns, delta=2)
 
     def test_parts_add_up_to_the_waiting(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         parts = {name: ns for name, _, ns in evaluate("data.parts")}
         expected = self.report["answer"]["parts_ns"]
         self.assertAlmostEqual(sum(parts.values()), self.report["answer"]["wait_total_ns"], delta=1)
@@ -164,7 +164,7 @@ class Numbers(Page):
                                delta=1)
 
     def test_flame_graphs_have_the_times_of_the_stacks(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         for name, option in ("waits", "wait"), ("holds", "hold"):
             lines = run_ntklog("report", "--folded=" + option, path_of("page.etl")).splitlines()
             total = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
@@ -174,13 +174,13 @@ class Numbers(Page):
                                    delta=total / 50)
 
     def test_a_locks_flame_graphs_have_its_waiting_time(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         lock = evaluate("data.locks[0]")
         for stacks in "waiter_stacks", "holder_stacks":
             self.assertAlmostEqual(lock[stacks]["total"], lock["wait"], delta=lock["wait"] / 1000)
 
     def test_times_are_written_as_the_tables_write_them(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         self.assertEqual(evaluate("""[...document.querySelectorAll("td[data-value]")]
             .filter((cell) => /s$/.test(cell.textContent) &&
                     formatTime(Number(cell.dataset.value)) !== cell.textContent)
@@ -192,7 +192,7 @@ class Numbers(Page):
 
 class Pointer(Page):
     def test_hover_shows_numbers_of_each_kind_of_mark(self):
-        self.open()
+        self.open_page()
         for selector, pattern in (
                 ("td[data-value]", r"lock|records"),
                 (".parts .part", r"[\d.]+m?s, [\d.]+%"),
@@ -203,19 +203,19 @@ class Pointer(Page):
                 (".timeline:last-child .drawing .part:nth-child(2)", r"held by ")):
             with self.subTest(selector=selector):
                 CHROMIUM.hover("document.querySelector(%s)" % json.dumps(selector))
-                self.assertRegex(self.tip() or "", pattern)
+                self.assertRegex(self.tip_text() or "", pattern)
 
     def test_click_keeps_the_numbers_until_escape(self):
-        self.open()
+        self.open_page()
         CHROMIUM.click("document.querySelector('td[data-value]')")
-        kept = self.tip()
+        kept = self.tip_text()
         CHROMIUM.hover("document.querySelectorAll('td[data-value]')[3]")
-        self.assertEqual(self.tip(), kept)
-        CHROMIUM.key("Escape")
-        self.assertIsNone(self.tip())
+        self.assertEqual(self.tip_text(), kept)
+        CHROMIUM.press_key("Escape")
+        self.assertIsNone(self.tip_text())
 
     def test_headings_sort_and_a_button_shows_more_rows(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         table = "document.querySelector('#table-blockers table')"
         rows = "[...%s.tBodies].map((body) => body.hidden ? 0 : body.rows.length)" % table
         self.assertEqual(evaluate(rows), [10, 0])
@@ -234,7 +234,7 @@ class Pointer(Page):
         self.assertEqual(found[0], min(found))
 
     def test_a_name_in_a_table_opens_the_section_of_its_lock(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         link = "document.querySelector('#table-locks td a')"
         name = evaluate(link + ".textContent")
         evaluate("opened = new Promise((done) => addEventListener('hashchange', done)); 0")
@@ -244,8 +244,8 @@ class Pointer(Page):
         self.assertIn(name, evaluate("document.querySelector('details:target summary').innerText"))
         self.assertGreater(evaluate("document.querySelectorAll('details:target .flame').length"), 1)
 
-    def test_a_function_is_widened_and_found(self):
-        evaluate = self.open()
+    def test_flame_graph_widens_and_finds_a_function(self):
+        evaluate = self.open_page()
         flame = "document.querySelector('#flames .flame')"
         item = "[...%s.children].find((e) => e.node.name === 'do_vmi_munmap')" % flame
         self.assertEqual(evaluate("[...document.querySelectorAll('.flame > div')]"
@@ -263,31 +263,31 @@ class Pointer(Page):
         self.assertAlmostEqual(evaluate(share), before, delta=.01)
         CHROMIUM.click("document.querySelector('#flames input')")
         for character in "vmi":
-            CHROMIUM.key(character)
+            CHROMIUM.press_key(character)
         found = evaluate("document.querySelector('#flames output').textContent")
         self.assertRegex(found,
                          r"Time waited: 1 functions, .*; Time that locks were held: 1 functions")
         self.assertEqual(evaluate("[...%s.querySelectorAll('.found')]"
                                   ".map((e) => e.node.name)" % flame), ["do_vmi_munmap"])
-        CHROMIUM.key("Enter")
-        self.assertIn("do_vmi_munmap", self.focused())
+        CHROMIUM.press_key("Enter")
+        self.assertIn("do_vmi_munmap", self.focused_label())
         CHROMIUM.click("document.querySelector('#flames input')")
-        CHROMIUM.key("Backspace", 3)
+        CHROMIUM.press_key("Backspace", 3)
         for character in "unm":
-            CHROMIUM.key(character)
-        CHROMIUM.key("Enter")
-        seen = [self.focused().split("\n")[0]]
+            CHROMIUM.press_key(character)
+        CHROMIUM.press_key("Enter")
+        seen = [self.focused_label().split("\n")[0]]
         for _ in range(4):
-            CHROMIUM.key("n")
-            seen.append(self.focused().split("\n")[0])
+            CHROMIUM.press_key("n")
+            seen.append(self.focused_label().split("\n")[0])
         names = ["__x64_sys_munmap", "__munmap", "do_vmi_munmap", "unmap_region"]
         self.assertEqual(seen, names + names[:1])
 
     def test_the_time_line_is_zoomed_by_the_pointer_and_buttons(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         row = "document.querySelector('#time .drawing')"
         length = "(view.to - view.from) / (view.end - view.begin)"
-        CHROMIUM.centre(row)
+        CHROMIUM.centre_of(row)
         at = evaluate("[%s.getBoundingClientRect()].map((r) => [r.x, r.y, r.width])[0]" % row)
         CHROMIUM.drag((at[0] + at[2] / 2, at[1] + 5), (at[0] + at[2] * 3 / 4, at[1] + 5))
         self.assertAlmostEqual(evaluate(length), .25, delta=.01)
@@ -302,17 +302,17 @@ class Pointer(Page):
 class Keyboard(Page):
     def tab_to(self, condition, most=400):
         for _ in range(most):
-            CHROMIUM.key("Tab")
+            CHROMIUM.press_key("Tab")
             if CHROMIUM.evaluate("[document.activeElement].some((e) => %s)" % condition):
                 return
         self.fail("Tab does not lead to " + condition)
 
     def test_tab_leads_through_the_page_in_its_order(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         evaluate("window.stops = []; document.addEventListener('focusin', "
                  "(event) => stops.push(event.target))")
         for _ in range(60):
-            CHROMIUM.key("Tab")
+            CHROMIUM.press_key("Tab")
         # Each stop is behind the one before it in the document, and is seen.
         self.assertEqual(evaluate("""stops.slice(1).filter((stop, i) =>
             !(stops[i].compareDocumentPosition(stop) & Node.DOCUMENT_POSITION_FOLLOWING))
@@ -324,49 +324,49 @@ class Keyboard(Page):
             evaluate("getComputedStyle(document.activeElement).outlineStyle"), "none")
 
     def test_a_table_is_one_stop_and_the_arrow_keys_move_in_it(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         self.tab_to("e.matches('#table-locks td.mark')")
-        self.assertRegex(self.tip(), "records: ")
-        CHROMIUM.key("ArrowRight")
-        CHROMIUM.key("ArrowDown")
+        self.assertRegex(self.tip_text(), "records: ")
+        CHROMIUM.press_key("ArrowRight")
+        CHROMIUM.press_key("ArrowDown")
         self.assertEqual(evaluate("[document.activeElement.cellIndex, "
                                   "document.activeElement.parentNode.rowIndex]"), [2, 2])
-        CHROMIUM.key("Tab")
+        CHROMIUM.press_key("Tab")
         self.assertFalse(evaluate("document.activeElement.matches('#table-locks td.mark')"))
 
     def test_flame_graph_is_walked_and_widened(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         evaluate("document.querySelector('#flames input').focus()")
         self.tab_to("e.matches('#flames [role=treeitem]')")
-        self.assertIn("all\n", self.focused())
-        CHROMIUM.key("ArrowDown", 3)
-        self.assertRegex(self.focused(), r"^__x64_sys_munmap\n.* of all; itself")
-        CHROMIUM.key("Enter")
+        self.assertIn("all\n", self.focused_label())
+        CHROMIUM.press_key("ArrowDown", 3)
+        self.assertRegex(self.focused_label(), r"^__x64_sys_munmap\n.* of all; itself")
+        CHROMIUM.press_key("Enter")
         self.assertGreater(evaluate("document.activeElement.offsetWidth / "
                                     "document.activeElement.parentNode.clientWidth"), .99)
-        CHROMIUM.key("Escape")
+        CHROMIUM.press_key("Escape")
         self.assertLess(evaluate("document.activeElement.offsetWidth / "
                                  "document.activeElement.parentNode.clientWidth"), .9)
-        CHROMIUM.key("ArrowUp")
-        self.assertIn("do_syscall_64", self.focused())
+        CHROMIUM.press_key("ArrowUp")
+        self.assertIn("do_syscall_64", self.focused_label())
 
     def test_time_line_is_walked_and_zoomed(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         evaluate("document.querySelector('#time .tools button').focus()")
         self.tab_to("e.matches('#time g')")
-        first = self.focused()
-        CHROMIUM.key("ArrowRight")
-        self.assertNotEqual(self.focused(), first)
-        self.assertRegex(self.tip(), r"from [\d.]+ s on")
-        CHROMIUM.key("+", 2)
+        first = self.focused_label()
+        CHROMIUM.press_key("ArrowRight")
+        self.assertNotEqual(self.focused_label(), first)
+        self.assertRegex(self.tip_text(), r"from [\d.]+ s on")
+        CHROMIUM.press_key("+", 2)
         zoom = "(view.end - view.begin) / (view.to - view.from)"
         self.assertAlmostEqual(evaluate(zoom), 4, delta=.01)
-        CHROMIUM.key("0")
+        CHROMIUM.press_key("0")
         self.assertAlmostEqual(evaluate(zoom), 1, delta=.01)
 
 
 class ScreenReader(Page):
-    def nodes(self):
+    def accessibility_nodes(self):
         CHROMIUM.call("Accessibility.enable")
         nodes = CHROMIUM.call("Accessibility.getFullAXTree")["nodes"]
         return [(node.get("role", {}).get("value"), node.get("name", {}).get("value"))
@@ -374,8 +374,8 @@ class ScreenReader(Page):
 
     def test_marks_and_controls_have_names(self):
         for self.PAGE in "page.html", "diff.html":
-            self.open()
-            nodes = self.nodes()
+            self.open_page()
+            nodes = self.accessibility_nodes()
             self.assertEqual([node for node in nodes if node[0] in
                               ("image", "button", "link", "tree", "treeitem", "searchbox",
                                "navigation") and not node[1]], [])
@@ -384,15 +384,16 @@ class ScreenReader(Page):
             roles = {role for role, _ in nodes}
             self.assertLessEqual({"main", "navigation", "heading", "table", "columnheader"}, roles)
         self.PAGE = "page.html"
-        self.open()
-        self.assertLessEqual({"tree", "treeitem", "searchbox"}, {role for role, _ in self.nodes()})
+        self.open_page()
+        self.assertLessEqual({"tree", "treeitem", "searchbox"},
+                             {role for role, _ in self.accessibility_nodes()})
 
 
 class WithoutScript(Page):
-    def test_all_rows_are_there(self):
+    def test_page_without_script_shows_all_rows(self):
         for width in 1280, 390:
-            self.open(width=width, script=False)
-            CHROMIUM.screenshot(path_of("plain-%d.png" % width))
+            self.open_page(width=width, script=False)
+            CHROMIUM.save_screenshot(path_of("plain-%d.png" % width))
             layout = CHROMIUM.call("Page.getLayoutMetrics")["cssContentSize"]
             self.assertLessEqual(layout["width"], width)
         with open(path_of("page.html"), encoding="utf-8") as stream:
@@ -407,12 +408,12 @@ class Difference(Page):
     PAGE = "diff.html"
 
     def test_changes_are_those_of_the_table(self):
-        evaluate = self.open()
+        evaluate = self.open_page()
         rows = json.loads(run_ntklog("diff", "--json", path_of("page.etl"),
                                      path_of("after.etl")))["changes"]
         self.assertEqual(evaluate("data.changes"), rows[:30])
         CHROMIUM.hover("document.querySelector('#changes g')")
-        self.assertRegex(self.tip(), r"before, .* after\s+[+-].*\+-")
+        self.assertRegex(self.tip_text(), r"before, .* after\s+[+-].*\+-")
         self.assertEqual(evaluate("document.querySelectorAll('#changes g').length"),
                          min(30, len(rows)))
         self.assertEqual(evaluate("document.querySelectorAll('tbody tr').length"), len(rows))

@@ -11,7 +11,7 @@ import zlib
 from collections import Counter
 
 
-def pixels(data):
+def decode_rows(data):
     """Yield each eighth row of a PNG of 8 bits, RGB or RGBA: a list of (red, green, blue)."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n", "no PNG"
     at, packed, width = 8, b"", 0
@@ -54,7 +54,7 @@ def pixels(data):
 def main():
     path, mode = sys.argv[1:3]
     with open(path, "rb") as stream:
-        colours = Counter(pixel for row in pixels(stream.read()) for pixel in row)
+        colours = Counter(pixel for row in decode_rows(stream.read()) for pixel in row)
     total = sum(colours.values())
     (page, count), = colours.most_common(1)
     print("%d colours, the page's is %s on %.0f%%" % (len(colours), page, 100 * count / total))

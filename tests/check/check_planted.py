@@ -67,29 +67,29 @@ class Recording:
         self.locks = sorted({hold.lock for hold in self.holds
                              if self.has_spinning or hold.lock not in SPINNING})
 
-    def of(self, lock):
+    def holds_of(self, lock):
         return [hold for hold in self.holds if hold.lock == lock]
 
     @lru_cache(None)
-    def records(self):
+    def records_by_lock(self):
         """By lock and thread: caller, begin of the wait, begin and end of the hold, and the times
         in which the task was ready without a CPU, and blocked.
         """
         found = defaultdict(list)
-        for caller, record in etl.callers(self.buffers):
+        for caller, record in etl.callers_with_records(self.buffers):
             if not record.action & 0x200:
                 found[record.resource, record.thread_id].append(
                     (caller.caller, record.acquire_time - max(record.wait_time, 0),
                      record.acquire_time, record.acquire_time + record.hold_time,
                      caller.hold_ready, caller.hold_blocked))
-        for record in etl.spin_locks(self.buffers):
+        for record in etl.decode_spin_locks(self.buffers):
             found[record.spin_lock_address, record.thread_id].append(
                 (record.caller_address, record.acquire_time - record.wait_time_in_cycles,
                  record.acquire_time, record.release_time, 0, 0))
         return found
 
     @lru_cache(None)
-    def text(self, *options):
+    def report_text(self, *options):
         text = subprocess.run([NTKLOG, "report", *options, self.path], check=True,
                               stdout=subprocess.PIPE, text=True, timeout=600).stdout
         # The compiler may move a part of a function away from it.
@@ -97,20 +97,20 @@ class Recording:
 
     def answer_about(self, lock):
         """The words of the answer, without the modules and the ends of lines."""
-        words = self.text("--lock", lock + " [planted_holders]").split("\n\n")[0]
+        words = self.report_text("--lock", lock + " [planted_holders]").split("\n\n")[0]
         return " ".join(words.replace(" [planted_holders]", "").split())
 
     @lru_cache(None)
-    def report(self, *options):
-        return json.loads(self.text("--json", *options))
+    def report_json(self, *options):
+        return json.loads(self.report_text("--json", *options))
 
-    def report_of(self, lock):
-        return self.report("--lock", lock + " [planted_holders]")
+    def report_json_of(self, lock):
+        return self.report_json("--lock", lock + " [planted_holders]")
 
-    def waits(self, lock):
-        holds = [hold for hold in self.of(lock) if hold.waited]
+    def waits_with_answer(self, lock):
+        holds = [hold for hold in self.holds_of(lock) if hold.waited]
         told = {wait["thread"]: wait
-                for wait in self.report_of(lock)["answer"]["longest_waits"]} if holds else {}
+                for wait in self.report_json_of(lock)["answer"]["longest_waits"]} if holds else {}
         return [(hold, told[hold.thread]) for hold in holds]
 
 
@@ -121,10 +121,10 @@ class Charges(unittest.TestCase):
     def setUpClass(cls):
         cls.one = Recording(cls.name)
 
-    def pieces(self):
+    def overlapping_holds(self):
         for lock in self.one.locks:
-            for wait, told in self.one.waits(lock):
-                for hold in self.one.of(lock):
+            for wait, told in self.one.waits_with_answer(lock):
+                for hold in self.one.holds_of(lock):
                     if hold is not wait and overlap(wait.before, wait.acquired, hold.acquired,
                                                     hold.releasing):
                         yield wait, told, hold
@@ -138,16 +138,16 @@ class Charges(unittest.TestCase):
         return "[planted_holders]" in row["lock"] and "+" not in row["lock"]
 
     def test_module_has_planted_all(self):
-        self.assertEqual(len(self.one.of("lonely_mutex")), 1)
+        self.assertEqual(len(self.one.holds_of("lonely_mutex")), 1)
         self.assertEqual(len([hold for hold in self.one.holds if hold.waited]), 15)
         self.assertEqual(len(self.one.planted), 13)
 
     def test_each_wait_is_charged_to_its_holders_and_to_no_others(self):
         expected, found = set(), set()
-        for wait, told, hold in self.pieces():
+        for wait, told, hold in self.overlapping_holds():
             expected.add((wait.lock, wait.function, hold.function, hold.thread))
         for lock in self.one.locks:
-            for wait, told in self.one.waits(lock):
+            for wait, told in self.one.waits_with_answer(lock):
                 self.assertEqual(told["place"], wait.function)
                 found |= {(lock, wait.function, step["place"], step["thread"])
                           for step in told["steps"] if step["part"].startswith("holder")}
@@ -156,28 +156,29 @@ class Charges(unittest.TestCase):
 
     def test_table_of_blockers_has_the_same_holders(self):
         rows = {(row["lock"], row["waiter"], row["holder"])
-                for row in self.one.report("--table", "blockers")["blockers"]
+                for row in self.one.report_json("--table", "blockers")["blockers"]
                 if self.is_planted(row) and not row["holder"].startswith("(free")}
         self.assertEqual({tuple(re.sub(" [([].*|.* in ", "", text) for text in row) for row in rows},
                          {(wait.lock, wait.function, hold.function)
-                          for wait, _, hold in self.pieces()})
+                          for wait, _, hold in self.overlapping_holds()})
 
     def test_parts_of_each_wait_add_up(self):
         for lock in self.one.locks:
-            for wait, told in self.one.waits(lock):
+            for wait, told in self.one.waits_with_answer(lock):
                 self.assertEqual(told["other_steps"], 0)
                 self.assertAlmostEqual(sum(step["for_ns"] for step in told["steps"]), told["for_ns"],
                                        places=3)
                 self.assertLessEqual(told["for_ns"], (wait.acquired - wait.before) * self.one.ns)
 
     def test_only_locks_with_waiters_are_waited_for(self):
-        found = {row["lock"].split()[0] for row in self.one.report("--table", "waiters")["waiters"]
+        found = {row["lock"].split()[0]
+                 for row in self.one.report_json("--table", "waiters")["waiters"]
                  if self.is_planted(row)}
         self.assertEqual(found, {hold.lock for hold in self.one.holds
                                  if hold.waited and hold.lock in self.one.locks})
 
     def test_charged_times_are_those_of_the_holds(self):
-        for wait, told, hold in self.pieces():
+        for wait, told, hold in self.overlapping_holds():
             charged = self.time_in_parts(told, hold.thread, "holder") / self.one.ns
             planted = sum(overlap(wait.before, wait.acquired, one.begin, one.end)
                           for one in self.one.planted
@@ -189,20 +190,20 @@ class Charges(unittest.TestCase):
 
     def test_time_in_which_the_lock_is_handed_over_is_free(self):
         (planted,) = [one for one in self.one.planted if one.part == "free"]
-        waits = self.one.waits(planted.lock)
+        waits = self.one.waits_with_answer(planted.lock)
         self.assertEqual(len(waits), 2)
         for _, told in waits:
             free = self.time_in_parts(told, waits[0][0].thread, "free") + \
                 self.time_in_parts(told, waits[1][0].thread, "free")
             self.assertGreaterEqual(free / self.one.ns + 10, planted.end - planted.begin)
-        takes_over = next(hold for hold in self.one.of(planted.lock)
+        takes_over = next(hold for hold in self.one.holds_of(planted.lock)
                           if hold.function == "takes_over")
         without_cpu = self.time_in_parts(waits[0][1], takes_over.thread,
                                          "free_next_owner_without_cpu")
         self.assertGreater(without_cpu, SLEEP_SECONDS * 1e9)
 
-    def test_chain_of_three_locks_is_told(self):
-        ((_, told),) = self.one.waits("third_mutex")
+    def test_chain_of_three_locks_is_reported(self):
+        ((_, told),) = self.one.waits_with_answer("third_mutex")
         threads = {hold.function: hold.thread for hold in self.one.holds}
         chain = [[(link["lock"].split()[0], link.get("holder_thread"))
                   for link in step.get("waited_for", ())] for step in told["steps"]]
@@ -237,9 +238,9 @@ class Charges(unittest.TestCase):
 
     def test_records_have_caller_and_times(self):
         for lock in self.one.locks:
-            waits = [hold for hold in self.one.of(lock) if hold.waited]
-            for hold in self.one.of(lock):
-                found = self.one.records()[hold.address, hold.thread]
+            waits = [hold for hold in self.one.holds_of(lock) if hold.waited]
+            for hold in self.one.holds_of(lock):
+                found = self.one.records_by_lock()[hold.address, hold.thread]
                 if lock == "open_mutex" or not (waits or self.writes_all):
                     self.assertEqual(found, [])
                     continue
@@ -260,14 +261,14 @@ class Charges(unittest.TestCase):
         for planted in self.one.planted:
             if planted.part not in ("holder_blocked", "holder_preempted"):
                 continue
-            (holder,) = [hold for hold in self.one.of(planted.lock)
+            (holder,) = [hold for hold in self.one.holds_of(planted.lock)
                          if hold.function == planted.function]
             ((_, _, acquired, released, ready, blocked),) = \
-                self.one.records()[holder.address, holder.thread]
+                self.one.records_by_lock()[holder.address, holder.thread]
             least = SLEEP_SECONDS * 1e9 / self.one.ns if planted.part == "holder_blocked" else \
                 planted.end - planted.begin
             self.assertGreaterEqual(blocked if planted.part == "holder_blocked" else ready, least)
-            for wait, told in self.one.waits(planted.lock):
+            for wait, told in self.one.waits_with_answer(planted.lock):
                 if wait is holder or not overlap(wait.before, wait.acquired, planted.begin,
                                                  planted.end):
                     continue
@@ -284,9 +285,9 @@ class Holders(Charges):
 
     name, writes_all = "holders", False
 
-    def test_lock_held_at_the_end_is_told(self):
-        threads = {hold.function: hold.thread for hold in self.one.of("open_mutex")}
-        told = self.one.report_of("open_mutex")["answer"]["open_holds"]
+    def test_lock_held_at_the_end_is_reported(self):
+        threads = {hold.function: hold.thread for hold in self.one.holds_of("open_mutex")}
+        told = self.one.report_json_of("open_mutex")["answer"]["open_holds"]
         self.assertEqual([(one["caller"], one["waiting"], one["thread"]) for one in told],
                          [("keeps", False, threads["keeps"]),
                           ("waits_in_vain", True, threads["waits_in_vain"])])
@@ -295,9 +296,10 @@ class Holders(Charges):
         if not self.one.has_spinning:
             self.skipTest("spin locks cannot be redirected on this architecture")
         counts = {record.spin_lock_address: record.interrupt_count
-                  for record in etl.spin_locks(self.one.buffers) if not record.wait_time_in_cycles}
-        self.assertGreaterEqual(counts[self.one.of("interrupted_lock")[0].address], 1)
-        self.assertEqual(counts[self.one.of("undisturbed_lock")[0].address], 0)
+                  for record in etl.decode_spin_locks(self.one.buffers)
+                  if not record.wait_time_in_cycles}
+        self.assertGreaterEqual(counts[self.one.holds_of("interrupted_lock")[0].address], 1)
+        self.assertEqual(counts[self.one.holds_of("undisturbed_lock")[0].address], 0)
 
 
 class Switches(Charges):
@@ -312,9 +314,10 @@ class Switches(Charges):
         absences, begins = defaultdict(list), {}
         self.assertEqual(etl.logfile_header(self.one.buffers).events_lost, 0)
         # The first three times begin the observation of a group each, the next three end it.
-        observed = [event.time_stamp for event in etl.in_time(self.one.buffers, etl.OBSERVED)]
-        for event in etl.in_time(self.one.buffers, etl.CONTEXTSWAP):
-            swap = etl.context_swap(event)
+        observed = [event.time_stamp
+                    for event in etl.events_in_order_of_time(self.one.buffers, etl.OBSERVED)]
+        for event in etl.events_in_order_of_time(self.one.buffers, etl.CONTEXTSWAP):
+            swap = etl.decode_context_swap(event)
             begins[swap.old_thread_id] = event.time_stamp
             if swap.new_thread_id in begins:
                 absences[swap.new_thread_id].append((begins.pop(swap.new_thread_id),
@@ -322,7 +325,7 @@ class Switches(Charges):
         compared = [
             (ready + blocked, sum(overlap(acquired, released, *absence)
                                   for absence in absences[thread]))
-            for (_, thread), records in self.one.records().items()
+            for (_, thread), records in self.one.records_by_lock().items()
             for _, _, acquired, released, ready, blocked in records
             if observed[2] < acquired and released < observed[3]]
         self.assertGreater(len([times for times in compared if times[1]]), 10)
@@ -337,7 +340,7 @@ class Stacks(Charges):
     name, writes_all = "stacks", False
 
     def test_blocked_holders_were_blocked_in_planted_sleep(self):
-        steps = [step for lock in self.one.locks for _, told in self.one.waits(lock)
+        steps = [step for lock in self.one.locks for _, told in self.one.waits_with_answer(lock)
                  for step in told["steps"] if step["part"] == "holder_blocked"]
         self.assertEqual({step["without_cpu_in"] for step in steps if "without_cpu_in" in step},
                          {"msleep"})
@@ -347,13 +350,13 @@ class Stacks(Charges):
 
     def test_events_have_the_stacks_of_planted_blocks(self):
         stacks = {}
-        for event in etl.in_time(self.one.buffers, etl.BLOCK_STACK):
+        for event in etl.events_in_order_of_time(self.one.buffers, etl.BLOCK_STACK):
             lock, _since, blocked, *frames = struct.unpack("<15Q", event.data)
             stacks.setdefault(lock, []).append((blocked, frames))
         for planted in self.one.planted:
             if planted.part != "holder_blocked":
                 continue
-            (address,) = {hold.address for hold in self.one.of(planted.lock)}
+            (address,) = {hold.address for hold in self.one.holds_of(planted.lock)}
             for blocked, frames in stacks[address]:
                 self.assertGreater(blocked * self.one.ns, SLEEP_SECONDS * 1e9)
                 self.assertTrue(any(0 < frame - self.one.sleep < FUNCTION_SIZE

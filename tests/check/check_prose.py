@@ -16,13 +16,14 @@ import re
 import subprocess
 import sys
 
-BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "prose_bounds")
+BOUNDS_PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "prose_bounds")
 EMPTY_RETURN = re.compile(r"(so (many|much|long)|whether( or not)?( it (is|was|does|did|has|can))?"
                           r"|likewise|which|it|that|how (many|much|long))\.?$", re.I)
-SUBJECT = re.compile(r"(who|what|whom|whoever|whose)\b", re.I)
-OBJECT = re.compile(r"\b(?:by|for|of|to|from|on|in|with|than|and|or|is|are|as|until) "
-                    r"(?:who|what|whom|whoever)\b")
-PERSON = re.compile(r"\b(?:nobody|somebody|anybody|everybody|no one|someone|whoever)\b", re.I)
+PRONOUN_AS_SUBJECT = re.compile(r"(who|what|whom|whoever|whose)\b", re.I)
+PRONOUN_AS_OBJECT = re.compile(r"\b(?:by|for|of|to|from|on|in|with|than|and|or|is|are|as|until) "
+                               r"(?:who|what|whom|whoever)\b")
+PRONOUN_OF_PERSON = re.compile(r"\b(?:nobody|somebody|anybody|everybody|no one|someone|whoever)\b",
+                               re.I)
 
 
 def count_habits(text):
@@ -31,9 +32,9 @@ def count_habits(text):
     body = re.sub(r"\s+", " ", body).strip()
     count = 1 if returns and EMPTY_RETURN.match(body) else 0
     for sentence in re.split(r"(?<=[.;:?!])\s+", body):
-        if SUBJECT.match(sentence) and not sentence.endswith("?"):
+        if PRONOUN_AS_SUBJECT.match(sentence) and not sentence.endswith("?"):
             count += 1
-        count += len(OBJECT.findall(sentence)) + len(PERSON.findall(sentence))
+        count += len(PRONOUN_AS_OBJECT.findall(sentence)) + len(PRONOUN_OF_PERSON.findall(sentence))
     return count
 
 
@@ -65,7 +66,7 @@ def comments_of_shell(text):
                                 for number, line in enumerate(text.split("\n"), 1))
 
 
-def paragraphs(text):
+def paragraphs_of_page(text):
     """Paragraphs of a page with their lines, except directives, tables and indented blocks."""
     number = 1
     for part in re.split(r"\n\s*\n", text):
@@ -84,9 +85,9 @@ def texts_of(path):
     if path.endswith((".sh", ".py", ".config")) or os.path.basename(path) in ("Makefile", "Kbuild"):
         return comments_of_shell(text)
     if path.endswith((".rst", ".md")):
-        return paragraphs(text)
+        return paragraphs_of_page(text)
     if re.search(r"\.[1-8]$", path):
-        return paragraphs(re.sub(r"(?m)^\.\w+ ?", "", text))
+        return paragraphs_of_page(re.sub(r"(?m)^\.\w+ ?", "", text))
     return []
 
 
@@ -113,7 +114,7 @@ def main():
                 places.append("%s:%d: %s" % (path, line, text[:120]))
     if "--list" in sys.argv:
         print("\n".join(places))
-    with open(BOUNDS, encoding="utf-8") as stream:
+    with open(BOUNDS_PATH, encoding="utf-8") as stream:
         bounds = {words[0]: int(words[1]) for words in map(str.split, stream)
                   if words and words[0][0] != "#"}
     failed = False

@@ -20,19 +20,19 @@ import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.path.join(TOP, "Documentation/guide/quickstart.rst")
-COMMAND = "# "
-REST = "..."
+COMMAND_PREFIX = "# "
+LEFT_OUT = "..."
 
-NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
+NUMBER_PATTERN = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
 # Lines that differ between runs are not compared.
-IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
-                     r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
-                     r" {1,4}\d+%  |=> |Held at the end|[2-9]\. | {3}(?:Longest|Held|Holders) |"
-                     r"Not recorded: ")
-TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
+IGNORED_LINE = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
+                          r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
+                          r" {1,4}\d+%  |=> |Held at the end|[2-9]\. |"
+                          r" {3}(?:Longest|Held|Holders) |Not recorded: ")
+TABLE_TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
 
-def read(path):
+def read_lines(path):
     with open(path, encoding="utf-8") as stream:
         return stream.read().splitlines()
 
@@ -53,13 +53,13 @@ def commands_of_page(lines):
             continue
         if depth is not None and indent < depth:
             depth = current = None
-        if depth is None and indent and text.lstrip().startswith(COMMAND) and \
+        if depth is None and indent and text.lstrip().startswith(COMMAND_PREFIX) and \
                 lines[number - 1].strip() == "":
             depth = indent
         if depth is None:
             continue
-        if text[depth:].startswith(COMMAND):
-            current = Command(text[depth + len(COMMAND):], number + 1)
+        if text[depth:].startswith(COMMAND_PREFIX):
+            current = Command(text[depth + len(COMMAND_PREFIX):], number + 1)
             commands.append(current)
         else:
             # Empty lines above belong to the output if this line is of the same block.
@@ -73,7 +73,7 @@ def commands_of_run(lines, commands):
     outputs, wanted = [], iter(commands)
     following = next(wanted, None)
     for line in lines:
-        if following is not None and line == COMMAND + following.text:
+        if following is not None and line == COMMAND_PREFIX + following.text:
             outputs.append([])
             following = next(wanted, None)
         elif outputs:
@@ -82,7 +82,7 @@ def commands_of_run(lines, commands):
 
 
 def form_of_row(line):
-    return "  ".join("N" if re.fullmatch(NUMBER + "|-", cell) else "NAME"
+    return "  ".join("N" if re.fullmatch(NUMBER_PATTERN + "|-", cell) else "NAME"
                      for cell in re.split(r" {2,}", line.strip()))
 
 
@@ -92,21 +92,21 @@ def form_of_line(line):
     # A function in a stack, which has a line of its own.
     line = re.sub(r"^ {6}\S+(?: \[\w+\])?$", "      NAME", line)
     line = re.sub(r"0x[0-9a-f]+", "N", line)
-    line = re.sub(r"(?<![\w])" + NUMBER + r"(?!\w)", "N", line)
+    line = re.sub(r"(?<![\w])" + NUMBER_PATTERN + r"(?!\w)", "N", line)
     line = re.sub(r"\bcpu\d+\b", "cpuN", line)
     line = re.sub(r"N (?:KB|MB|GB)\b", "N MB", line)
     return re.sub(r"\s+", " ", line)
 
 
-def forms(output):
+def forms_of_output(output):
     result, in_table = [], 0
     for number, line in enumerate(output):
-        if IGNORED.match(line):
+        if IGNORED_LINE.match(line):
             continue
-        if TITLE.match(line):
+        if TABLE_TITLE.match(line):
             in_table = 1
             form = form_of_line(re.sub(r" \(\d+ of \d+\)$", "", line))
-        elif line == REST or not line.strip():
+        elif line == LEFT_OUT or not line.strip():
             form, in_table = line.strip(), 0
         elif in_table == 1 and not line.startswith(" "):
             form, in_table = re.sub(r" {2,}", "  ", line), 2
@@ -115,7 +115,7 @@ def forms(output):
         else:
             form = form_of_line(line)
         # Successive lines of one form count once, because their number differs between runs.
-        if not result or result[-1][0] != form or form == REST:
+        if not result or result[-1][0] != form or form == LEFT_OUT:
             result.append((form, number))
     return result
 
@@ -136,7 +136,7 @@ def match_lines(wanted, got):
     if not wanted:
         return [] if not got else None
     form, number = wanted[0]
-    if form == REST:
+    if form == LEFT_OUT:
         for skipped in range(len(got) + 1):
             rest = match_lines(wanted[1:], got[skipped:])
             if rest is not None:
@@ -151,8 +151,9 @@ def match_lines(wanted, got):
 class Quickstart(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.commands = commands_of_page(read(PAGE))
-        cls.outputs = commands_of_run(read(os.path.join(DIRECTORY, "quickstart.out")), cls.commands)
+        cls.commands = commands_of_page(read_lines(PAGE))
+        cls.outputs = commands_of_run(read_lines(os.path.join(DIRECTORY, "quickstart.out")),
+                                      cls.commands)
 
     def test_run_has_all_commands_of_the_page(self):
         self.assertGreater(len(self.commands), 10)
@@ -161,7 +162,7 @@ class Quickstart(unittest.TestCase):
     def test_commands_print_what_the_page_shows(self):
         for command, output in zip(self.commands, self.outputs):
             with self.subTest(command.text):
-                wanted, got = forms(command.output), forms(output)
+                wanted, got = forms_of_output(command.output), forms_of_output(output)
                 self.assertIsNotNone(match_lines(wanted, got),
                                      "the page has\n%s\nthe run printed\n%s" % (
                     "\n".join(form for form, _ in wanted), "\n".join(output)))
@@ -169,15 +170,15 @@ class Quickstart(unittest.TestCase):
     def test_output_of_another_form_does_not_fit(self):
         """Test the comparison."""
         for command, output in zip(self.commands, self.outputs):
-            wanted = forms(command.output)
-            if not output or any(form == REST for form, _ in wanted):
+            wanted = forms_of_output(command.output)
+            if not output or any(form == LEFT_OUT for form, _ in wanted):
                 continue
             with self.subTest(command.text):
-                self.assertIsNone(match_lines(wanted, forms(["another line", *output])))
-                self.assertIsNone(match_lines(wanted, forms(output)[1:]))
+                self.assertIsNone(match_lines(wanted, forms_of_output(["another line", *output])))
+                self.assertIsNone(match_lines(wanted, forms_of_output(output)[1:]))
 
 
-def script(commands):
+def script_lines(commands):
     for command in commands:
         words = shlex.split(command.text, posix=True)
         if words[0] == "cat":
@@ -187,7 +188,7 @@ def script(commands):
         yield "run %s" % shlex.quote(command.text)
 
 
-def shortened(wanted, line):
+def shorten_line(wanted, line):
     """A line of the run, reduced to the fields that the page's line has."""
     if " ... " not in wanted:
         return line
@@ -200,17 +201,17 @@ def shortened(wanted, line):
     return " ... ".join(result)
 
 
-def updated(command, output):
+def update_output(command, output):
     """Update the page's output of a command: whole, or only the lines that the page shows."""
-    wanted, got = forms(command.output), forms(output)
+    wanted, got = forms_of_output(command.output), forms_of_output(output)
     places = match_lines(wanted, got)
     if places is None:
         print("another form: %s" % command.text, file=sys.stderr)
-    if places is None or not any(line == REST or " ... " in line for line in command.output):
+    if places is None or not any(line == LEFT_OUT or " ... " in line for line in command.output):
         return output
     places, result, at, end = dict(places), [], 0, 0
     for number, line in enumerate(command.output):
-        if line == REST:
+        if line == LEFT_OUT:
             result.append(line)
             at = end = 0
             continue
@@ -218,32 +219,32 @@ def updated(command, output):
             at = places[number]
             end = next((first for _, first in got if first > at), len(output))
         if at < end:
-            result.append(shortened(line, output[at]))
+            result.append(shorten_line(line, output[at]))
             at += 1
     return result
 
 
-def update():
-    lines = read(PAGE)
+def update_page():
+    lines = read_lines(PAGE)
     commands = commands_of_page(lines)
-    outputs = commands_of_run(read(os.path.join(DIRECTORY, "quickstart.out")), commands)
+    outputs = commands_of_run(read_lines(os.path.join(DIRECTORY, "quickstart.out")), commands)
     if len(outputs) != len(commands):
         sys.exit("the run is of other commands than the page's")
     for command, output in reversed(list(zip(commands, outputs))):
         if command.text.startswith("cat "):
             continue
         lines[command.output_start:command.output_start + len(command.output)] = [
-            "\t" + line if line else "" for line in updated(command, output)]
+            "\t" + line if line else "" for line in update_output(command, output)]
     with open(PAGE, "w", encoding="utf-8") as stream:
         stream.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--script":
-        print("\n".join(script(commands_of_page(read(PAGE)))))
+        print("\n".join(script_lines(commands_of_page(read_lines(PAGE)))))
     elif sys.argv[1] == "--update":
         DIRECTORY = sys.argv[2]
-        update()
+        update_page()
     else:
         import tap
         DIRECTORY = sys.argv[2]

@@ -22,10 +22,10 @@ WAITING, USER_REQUEST = 5, 6
 UNWAIT, EXECUTING_DPC = 1, 1
 
 
-def observed_time(buffers):
+def observed_span(buffers):
     """The time in which both groups are observed, as a pair."""
     times = {struct.unpack("<II", event.data): event.time_stamp
-             for event in etl.in_time(buffers, etl.OBSERVED)}
+             for event in etl.events_in_order_of_time(buffers, etl.OBSERVED)}
     return max(times[group, 1] for group in GROUPS), min(times[group, 0] for group in GROUPS)
 
 
@@ -36,18 +36,18 @@ class ReadyThreads(unittest.TestCase):
         with open(os.path.join(DIRECTORY, "ready.threads")) as stream:
             self.shell, self.sleeper = map(int, stream.read().split())
         self.assertEqual(etl.logfile_header(buffers).events_lost, 0)
-        self.begin, self.end = observed_time(buffers)
+        self.begin, self.end = observed_span(buffers)
         self.events = sorted(((event.time_stamp, buffer.processor, event)
                               for buffer in buffers[1:] for event in buffer.events
                               if event.hook_id in (etl.CONTEXTSWAP, etl.READY_THREAD)),
                              key=lambda item: item[0])
-        self.ready = [(time, processor, etl.ready_thread(event))
+        self.ready = [(time, processor, etl.decode_ready_thread(event))
                       for time, processor, event in self.events
                       if event.hook_id == etl.READY_THREAD]
-        self.swaps = [(time, processor, etl.context_swap(event))
+        self.swaps = [(time, processor, etl.decode_context_swap(event))
                       for time, processor, event in self.events if event.hook_id == etl.CONTEXTSWAP]
 
-    def waits(self):
+    def find_waits(self):
         """The waker may write its record before the thread has switched. A process that has a
         signal when it begins an interruptible sleep does not wait: of these, only the sleeper's
         are taken.
@@ -67,13 +67,13 @@ class ReadyThreads(unittest.TestCase):
 
     def test_each_wait_ends_after_a_ready_thread_event(self):
         count = 0
-        for away, records in self.waits():
+        for away, records in self.find_waits():
             self.assertTrue(records, away)
             count += 1
         self.assertGreater(count, 20)
 
     def test_timer_readies_the_sleeper_in_a_dpc(self):
-        records, = [records for away, records in self.waits()
+        records, = [records for away, records in self.find_waits()
                     if (away.old_thread_id, away.old_thread_wait_reason) == (self.sleeper, USER_REQUEST)]
         self.assertEqual(records[-1], (self.sleeper, UNWAIT, 0, EXECUTING_DPC))
 

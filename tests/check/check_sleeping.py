@@ -18,11 +18,11 @@ NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock action waited contentions before acquired releasing after "
                             "thread")
 # In cycles: the default of the module's parameter.
-HOLD = 1500000
+HOLD_CYCLES = 1500000
 # Numbers of acquisitions by sleeping_locks.ko: uncontended ones; holders and waiters; holders while
 # a wait fails; holders while a trylock fails; holders and waiters of long waits; the writer and the
 # reader of a percpu_rw_semaphore.
-UNCONTENDED, CONTENDED, WAIT_FAILS, TRYLOCK_FAILS, LONG, PERCPU = 27, 11 + 17, 10, 6, 6, 2
+UNCONTENDED, CONTENDED, WAIT_FAILS, TRYLOCK_FAILS, LONG_WAITS, PERCPU = 27, 11 + 17, 10, 6, 6, 2
 
 
 def read_bytes(name):
@@ -30,7 +30,7 @@ def read_bytes(name):
         return stream.read()
 
 
-def lines(word, name="sleeping.truth"):
+def truth_lines(word, name="sleeping.truth"):
     for line in read_bytes(name).decode().splitlines():
         first, *rest = line.split()
         if first == word:
@@ -43,7 +43,7 @@ def function_of_label(text):
 
 def read_truths(name):
     return [Truth(name, *(int(value, 0) for value in values))
-            for name, *values in lines("truth", name)]
+            for name, *values in truth_lines("truth", name)]
 
 
 class Blockers(unittest.TestCase):
@@ -54,12 +54,12 @@ class Blockers(unittest.TestCase):
         cls.truths = read_truths("sleeping-blockers.truth")
         locks = {truth.lock for truth in cls.truths}
         buffers = etl.decode(read_bytes("sleeping-blockers.etl"))
-        cls.releases = [record for record in etl.resources(buffers)
+        cls.releases = [record for record in etl.decode_resources(buffers)
                         if record.resource in locks and not record.action & 0x200]
 
     def test_holders_with_waiters_are_written_and_no_others(self):
         self.assertEqual(len(self.truths), 3 * 7 + 1)
-        self.assertEqual(list(lines("wrong", "sleeping-blockers.truth")), [])
+        self.assertEqual(list(truth_lines("wrong", "sleeping-blockers.truth")), [])
         self.assertEqual(Counter((record.resource, record.thread_id) for record in self.releases),
                          Counter((truth.lock, truth.thread) for truth in self.truths))
 
@@ -101,7 +101,7 @@ class SleepingLocks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.buffers = etl.decode(read_bytes("sleeping.etl"))
-        cls.records = list(etl.resources(cls.buffers))
+        cls.records = list(etl.decode_resources(cls.buffers))
         cls.releases = [record for record in cls.records if not record.action & 0x200]
         cls.truths = read_truths("sleeping.truth")
 
@@ -117,12 +117,12 @@ class SleepingLocks(unittest.TestCase):
         return found[0]
 
     def test_sleeping_locks_reported_no_error(self):
-        self.assertEqual(list(lines("wrong")), [])
+        self.assertEqual(list(truth_lines("wrong")), [])
         # 8 of take_ten(), 2 of read_twice(), 1 of fire_contention_without_a_wait(), 1 of
         # take_with_context(), 2 of release_by_another_thread(), 1 of read_with_interrupts_off(),
         # and 1 of read_for_another_thread().
         self.assertEqual(len(self.truths),
-                         UNCONTENDED + CONTENDED + WAIT_FAILS + TRYLOCK_FAILS + LONG + PERCPU +
+                         UNCONTENDED + CONTENDED + WAIT_FAILS + TRYLOCK_FAILS + LONG_WAITS + PERCPU +
                          8 + 2 + 1 + 1 + 2 + 1 + 1)
 
     def test_each_hold_is_written_with_its_times_once(self):
@@ -132,7 +132,7 @@ class SleepingLocks(unittest.TestCase):
     def test_locks_without_an_expected_event_have_none(self):
         """Failed and untracked acquisitions of the module's locks have no event."""
         locks = {truth.lock for truth in self.truths}
-        locks |= {int(lock, 0) for _name, lock in lines("none")}
+        locks |= {int(lock, 0) for _name, lock in truth_lines("none")}
         written = [record for record in self.releases if record.resource in locks]
         self.assertEqual(len(written), len(self.truths))
 
@@ -148,13 +148,13 @@ class SleepingLocks(unittest.TestCase):
         for truth in self.truths:
             wait = self.record_of(truth).wait_time
             if truth.waited:
-                self.assertGreaterEqual(wait, HOLD * 9 // 10, truth)
+                self.assertGreaterEqual(wait, HOLD_CYCLES * 9 // 10, truth)
                 self.assertLessEqual(wait, truth.acquired - truth.before, truth)
             elif not truth.name.startswith("percpu_rwsem"):
                 self.assertEqual(wait, 0, truth)
 
     def test_times_without_a_cpu_are_within_the_hold_and_the_wait(self):
-        callers = list(etl.callers(self.buffers))
+        callers = list(etl.callers_with_records(self.buffers))
         self.assertGreater(len(callers), 100)
         for caller, record in callers:
             if record.action & 0x200:
@@ -168,8 +168,9 @@ class SleepingLocks(unittest.TestCase):
         truth, = [truth for truth in self.truths if truth.name == "percpu_read"]
         record = self.record_of(truth)
         self.assertEqual(record.hold_time, 0)
-        caller, = [caller for caller, other in etl.callers(self.buffers) if other == record]
-        (function,), = lines("reader")
+        caller, = [caller for caller, other in etl.callers_with_records(self.buffers)
+                   if other == record]
+        (function,), = truth_lines("reader")
         self.assertLess(caller.caller - int(function, 0), 0x400)
         self.assertGreater(caller.caller, int(function, 0))
 
@@ -178,7 +179,7 @@ class SleepingLocks(unittest.TestCase):
             self.assertEqual(self.record_of(truth).contention_delta, truth.contentions, truth)
 
     def test_long_waits_are_written_while_they_last(self):
-        for name, lock, action, thread in lines("long"):
+        for name, lock, action, thread in truth_lines("long"):
             timeouts = [record for record in self.records if record.action == int(action, 0)
                         and record.resource == int(lock, 0) and record.thread_id == int(thread)]
             self.assertGreaterEqual(len(timeouts), 2, name)

@@ -37,7 +37,7 @@ class Symbols:
             self.starts.append(start)
             self.names.append(symbol)
 
-    def name(self, address):
+    def function_at(self, address):
         """The function with a return address; None if the next lower symbol is too far away."""
         at = bisect.bisect_left(self.starts, address) - 1
         if at < 0 or address - self.starts[at] > 0x1000:
@@ -45,7 +45,7 @@ class Symbols:
         return self.names[at].split(".")[0]
 
 
-def lost(name):
+def read_lost_count(name):
     header, *_, total = read_bytes(name).decode().splitlines()
     return int(total.split()[header.split().index("lost")])
 
@@ -58,7 +58,7 @@ class Recording:
     def __init__(self, prefix, number=None):
         name = prefix if number is None else "%s.%d" % (prefix, number)
         self.buffers = etl.decode(read_bytes(name + ".etl"))
-        self.pairs, self.without = etl.with_stacks(self.buffers)
+        self.pairs, self.without = etl.events_with_stacks(self.buffers)
         self.locks = {}
         if os.path.exists(os.path.join(DIRECTORY, prefix + ".truth")):
             self.symbols = Symbols(prefix + ".kallsyms")
@@ -71,16 +71,18 @@ class Recording:
 
     def stack_of(self, lock):
         address, _ = self.locks[lock]
-        found = [(etl.spin_lock(event), stack) for event, stack in self.events_of(etl.SPINLOCK)
-                 if etl.spin_lock(event).spin_lock_address == address]
-        found += [(etl.resource(event), stack) for event, stack in self.events_of(etl.RESOURCE)
-                  if etl.resource(event).resource == address and
-                  etl.resource(event).action & 0x2]
+        found = [(etl.decode_spin_lock(event), stack)
+                 for event, stack in self.events_of(etl.SPINLOCK)
+                 if etl.decode_spin_lock(event).spin_lock_address == address]
+        found += [(etl.decode_resource(event), stack)
+                  for event, stack in self.events_of(etl.RESOURCE)
+                  if etl.decode_resource(event).resource == address and
+                  etl.decode_resource(event).action & 0x2]
         etl.expect(len(found) == 1, "%s: %d records", lock, len(found))
         return found[0]
 
-    def names(self, stack):
-        return [self.symbols.name(address) for address in stack.addresses]
+    def functions_of(self, stack):
+        return [self.symbols.function_at(address) for address in stack.addresses]
 
 
 class Stacks(unittest.TestCase):
@@ -92,7 +94,7 @@ class Stacks(unittest.TestCase):
         for lock in SPINNING + SLEEPING:
             _, stack = self.all.stack_of(lock)
             self.assertIsNotNone(stack, lock)
-            self.assertEqual(self.all.names(stack)[:5], ["take_" + lock] + CHAIN, lock)
+            self.assertEqual(self.all.functions_of(stack)[:5], ["take_" + lock] + CHAIN, lock)
 
     def test_stack_of_a_spin_lock_begins_with_its_caller(self):
         for lock in SPINNING + ["deep", "hardirq", "softirq"]:
@@ -101,19 +103,19 @@ class Stacks(unittest.TestCase):
         with_caller = 0
         for event, stack in self.all.events_of(etl.SPINLOCK):
             if stack:
-                self.assertEqual(stack.addresses[0], etl.spin_lock(event).caller_address)
+                self.assertEqual(stack.addresses[0], etl.decode_spin_lock(event).caller_address)
                 with_caller += 1
         self.assertGreater(with_caller, len(SPINNING))
 
     def test_deep_stack_is_cut_at_its_outer_end(self):
         _, stack = self.all.stack_of("deep")
-        self.assertEqual(self.all.names(stack), ["take_deep"] + ["deeper"] * 63)
+        self.assertEqual(self.all.functions_of(stack), ["take_deep"] + ["deeper"] * 63)
 
     def test_stack_of_an_interrupt_includes_the_interrupted_code(self):
         for lock, inside, below in (("hardirq", "take_in_hardirq", "interrupted"),
                                     ("softirq", "take_in_softirq", "interrupted_softly")):
             _, stack = self.all.stack_of(lock)
-            names = self.all.names(stack)
+            names = self.all.functions_of(stack)
             self.assertEqual(names[:2], ["take_" + lock, inside])
             at = names.index(below)
             self.assertEqual(names[at:at + 5], [below] + CHAIN)
@@ -121,7 +123,8 @@ class Stacks(unittest.TestCase):
     def test_context_swap_has_the_stack_of_the_old_thread(self):
         address, thread = self.all.locks["sleep"]
         self.assertEqual(address, 0)
-        found = [self.all.names(stack) for event, stack in self.all.events_of(etl.CONTEXTSWAP)
+        found = [self.all.functions_of(stack)
+                 for event, stack in self.all.events_of(etl.CONTEXTSWAP)
                  if stack and stack.thread == thread]
         chains = [names for names in found if "sleep_there" in names]
         self.assertTrue(chains)
@@ -139,10 +142,10 @@ class Stacks(unittest.TestCase):
             self.assertEqual(record.thread_id == stack.thread, lock != "other", lock)
         for event, stack in self.all.events_of(etl.CONTEXTSWAP):
             if stack:
-                self.assertEqual(stack.thread, etl.context_swap(event).old_thread_id)
+                self.assertEqual(stack.thread, etl.decode_context_swap(event).old_thread_id)
 
     def test_each_selected_event_has_a_stack(self):
-        self.assertEqual(lost("all.0.stats"), 0)
+        self.assertEqual(read_lost_count("all.0.stats"), 0)
         missing = [event for event, stack in self.all.pairs if not stack and
                    event.hook_id in (etl.SPINLOCK, etl.RESOURCE, etl.CONTEXTSWAP)]
         header, *rows = read_bytes("all.counters").decode().splitlines()
@@ -159,21 +162,22 @@ class Stacks(unittest.TestCase):
 
     def test_rundown_has_the_events_with_stacks(self):
         for hook_id in etl.STACKS_DC_START, etl.STACKS_DC_END:
-            (event,) = etl.in_time(self.all.buffers, hook_id)
-            self.assertEqual(etl.stacks_of(event),
+            (event,) = etl.events_in_order_of_time(self.all.buffers, hook_id)
+            self.assertEqual(etl.groups_with_stacks(event),
                              [etl.CONTEXTSWAP, etl.SPINLOCK, etl.RESOURCE])
         without_stacks = Recording("all", 2)
-        self.assertEqual(etl.in_time(without_stacks.buffers, etl.STACKS_DC_START), [])
-        self.assertEqual(etl.in_time(without_stacks.buffers, etl.STACKWALK), [])
+        self.assertEqual(etl.events_in_order_of_time(without_stacks.buffers, etl.STACKS_DC_START),
+                         [])
+        self.assertEqual(etl.events_in_order_of_time(without_stacks.buffers, etl.STACKWALK), [])
 
     def test_each_session_has_the_stacks_of_its_setting(self):
         other = Recording("all", 1)
-        starts = [(event.time_stamp, etl.stacks_of(event))
-                  for event in etl.in_time(other.buffers, etl.STACKS_DC_START)]
+        starts = [(event.time_stamp, etl.groups_with_stacks(event))
+                  for event in etl.events_in_order_of_time(other.buffers, etl.STACKS_DC_START)]
         self.assertEqual([hook_ids for _, hook_ids in starts],
                          [[etl.CONTEXTSWAP], [], [etl.SPINLOCK]])
-        (event,) = etl.in_time(other.buffers, etl.STACKS_DC_END)
-        self.assertEqual(etl.stacks_of(event), [etl.SPINLOCK])
+        (event,) = etl.events_in_order_of_time(other.buffers, etl.STACKS_DC_END)
+        self.assertEqual(etl.groups_with_stacks(event), [etl.SPINLOCK])
         off, on = starts[1][0], starts[2][0]
         swaps = other.events_of(etl.CONTEXTSWAP)
         self.assertTrue(any(stack for event, stack in swaps if event.time_stamp < off))
@@ -193,8 +197,8 @@ class Stacks(unittest.TestCase):
     def test_lost_stacks_are_counted(self):
         full = Recording("full")
         header = etl.check_file(full.buffers)
-        self.assertGreaterEqual(lost("full.stats"), 100)
-        self.assertEqual(header.events_lost, lost("full.stats"))
+        self.assertGreaterEqual(read_lost_count("full.stats"), 100)
+        self.assertEqual(header.events_lost, read_lost_count("full.stats"))
         self.assertEqual(full.without, [])
 
     def test_flight_recorder_has_stacks(self):
@@ -206,12 +210,12 @@ class Stacks(unittest.TestCase):
         self.assertLessEqual(len(flight.without),
                              len({buffer.processor for buffer in flight.buffers[1:]}))
         # The file ends with a rundown. That of the start may have been overwritten.
-        self.assertTrue(etl.in_time(flight.buffers, etl.STACKS_DC_END))
+        self.assertTrue(etl.events_in_order_of_time(flight.buffers, etl.STACKS_DC_END))
 
     def test_stack_begins_with_the_caller_in_each_mode(self):
         for mode in "sampled", "waits":
             recording = Recording(mode)
-            stacks = [(etl.spin_lock(event), stack)
+            stacks = [(etl.decode_spin_lock(event), stack)
                       for event, stack in recording.events_of(etl.SPINLOCK)]
             self.assertTrue(stacks, mode)
             for record, stack in stacks:

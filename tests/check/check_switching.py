@@ -16,9 +16,9 @@ import tap
 
 DIRECTORY = sys.argv.pop(1)
 # The greatest number of locks that the torture holds at once on a CPU.
-DEEPEST = 4
+NESTING_DEPTH = 4
 # AcquireMode of an executive spin lock that is acquired shared.
-SHARED = 2
+SHARED_MODE = 2
 
 
 def read_text(name):
@@ -26,7 +26,7 @@ def read_text(name):
         return stream.read()
 
 
-def changes():
+def counter_growths():
     sums = []
     for name in ("counters.before", "counters.after"):
         names, *rows = [line.split() for line in read_text(name).splitlines()]
@@ -58,25 +58,27 @@ class Switching(unittest.TestCase):
         self.assertEqual(len(self.sessions), 100 * 3 // 4 + 1)
 
     def test_no_lock_was_acquired_before_the_session(self):
-        self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_time < start)
+        self.assert_no_record(etl.decode_spin_locks,
+                              lambda start, record: record.acquire_time < start)
 
     def test_no_lock_was_acquired_after_its_release(self):
-        self.assert_no_record(etl.spin_locks,
+        self.assert_no_record(etl.decode_spin_locks,
                               lambda start, record: record.acquire_time > record.release_time)
 
     def test_no_wait_began_before_the_session(self):
-        self.assert_no_record(etl.spin_locks, lambda start, record:
+        self.assert_no_record(etl.decode_spin_locks, lambda start, record:
                               record.acquire_time - record.wait_time_in_cycles < start)
 
     def test_no_lock_is_deeper_than_the_nesting(self):
-        self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
+        self.assert_no_record(etl.decode_spin_locks,
+                              lambda start, record: record.acquire_depth > NESTING_DEPTH)
 
-    def test_no_lock_is_held_by_two(self):
+    def test_exclusive_holds_of_a_lock_do_not_overlap(self):
         """A hold with a wrong, too early beginning would overlap with the hold before it."""
         for name, _, buffers in self.sessions:
             last_records = {}
-            for record in sorted(etl.spin_locks(buffers), key=lambda r: r.release_time):
-                if record.acquire_mode == SHARED:
+            for record in sorted(etl.decode_spin_locks(buffers), key=lambda r: r.release_time):
+                if record.acquire_mode == SHARED_MODE:
                     continue
                 before = last_records.get(record.spin_lock_address)
                 self.assertFalse(before and record.acquire_time < before.release_time,
@@ -84,23 +86,23 @@ class Switching(unittest.TestCase):
                 last_records[record.spin_lock_address] = record
 
     def test_no_spin_lock_is_untracked(self):
-        self.assertEqual(changes()["Untracked"], 0)
+        self.assertEqual(counter_growths()["Untracked"], 0)
 
     def test_every_release_finds_its_acquisition(self):
-        self.assertEqual(changes()["Unmatched"], 0)
+        self.assertEqual(counter_growths()["Unmatched"], 0)
 
     def test_no_resource_was_acquired_or_waited_for_before_the_session(self):
-        self.assert_no_record(etl.resources, lambda start, record:
+        self.assert_no_record(etl.decode_resources, lambda start, record:
                               2 < record.acquire_time < start + max(record.wait_time, 2) - 2)
 
     def test_no_resource_is_untracked(self):
-        self.assertEqual(changes()["ResourceUntracked"], 0)
+        self.assertEqual(counter_growths()["ResourceUntracked"], 0)
 
     def test_tracepoints_pass_no_wrong_record(self):
         """The filter of the tracepoints passes only wrong records, so nothing must have passed."""
         lines = [line for line in read_text("trace.txt").splitlines() if not line.startswith("#")]
         self.assertEqual(lines[:1], [])
-        self.assertGreater(changes()["Events"], 1000)
+        self.assertGreater(counter_growths()["Events"], 1000)
         self.assertFalse(re.findall(r"^overrun: [1-9]", read_text("trace.stats"), re.M))
 
     def test_kernel_log_has_no_report(self):

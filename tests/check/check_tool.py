@@ -27,7 +27,7 @@ def read_text(name):
         return stream.read()
 
 
-def decode(name, is_killed=False):
+def decode_recording(name, is_killed=False):
     with open(path_of(name), "rb") as stream:
         data = stream.read()
     # A recorder that is killed may have written a part of its last buffer.
@@ -42,7 +42,7 @@ def run_ntklog(*arguments):
     return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=120)
 
 
-def counters(name):
+def read_counter_sums(name):
     names, *rows = [line.split() for line in read_text(name).splitlines()]
     return {title: sum(int(row[i]) for row in rows) for i, title in enumerate(names) if i}
 
@@ -50,7 +50,7 @@ def counters(name):
 class Recording(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.trace = decode("tool.etl")
+        cls.trace = decode_recording("tool.etl")
         cls.report = json.loads(run_ntklog("report", "--json", "--columns", "all", "--top", "0",
                                     path_of("tool.etl")).stdout)
 
@@ -89,7 +89,7 @@ class Recording(unittest.TestCase):
 
     def test_estimates_are_what_the_kernel_counted(self):
         """All contended acquisitions were written, and one in 1000 of the others."""
-        before, after = counters("tool.before"), counters("tool.after")
+        before, after = read_counter_sums("tool.before"), read_counter_sums("tool.after")
         acquired = after["SpinLockAcquireCount"] - before["SpinLockAcquireCount"]
         contended = after["SpinLockContentionCount"] - before["SpinLockContentionCount"]
         rows = self.report["locks"]
@@ -107,13 +107,13 @@ class Recording(unittest.TestCase):
 
 class Others(unittest.TestCase):
     def test_stop_writes_all_events(self):
-        header, buffers = decode("tool-stop.etl")
+        header, buffers = decode_recording("tool-stop.etl")
         written = int(re.match(r"session 4: (\d+) events, 0 lost, in ", read_text("tool-stop.txt"))[1])
         self.assertEqual(sum(len(buffer.events) for buffer in buffers), written)
         self.assertEqual(header.buffers_written, len(buffers) + 1)
 
     def test_lost_events_are_reported(self):
-        header, _ = decode("tool-lost.etl")
+        header, _ = decode_recording("tool-lost.etl")
         self.assertGreater(header.events_lost, 0)
         self.assertIn("; %d lost" % header.events_lost, read_text("tool-lost.log"))
         self.assertIn("LOST: %d events" % header.events_lost,
@@ -136,7 +136,7 @@ class Others(unittest.TestCase):
         self.assertIn("torture_locks", plain)
 
     def test_killed_recording_has_no_end_time(self):
-        header, buffers = decode("tool-killed.etl", is_killed=True)
+        header, buffers = decode_recording("tool-killed.etl", is_killed=True)
         self.assertEqual(header.end_time, 0)
         self.assertEqual([buffer.sequence for buffer in buffers],
                          list(range(1, len(buffers) + 1)))

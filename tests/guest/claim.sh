@@ -30,7 +30,7 @@ claim_in_background()
 	done
 }
 
-end_owner()
+kill_owner()
 {
 	kill -9 $owner
 	wait $owner 2>/dev/null
@@ -61,7 +61,7 @@ for claim in claim64 claim32; do
 	check "$claim: a claim of any session gets another one" \
 		output_is 'session 7 state 0 failures 0
 info: ok' ./$claim $D/sessions/claim info
-	end_owner
+	kill_owner
 	check "$claim: the death of the owner stops the session" is "$(cat $T/state)" stopped
 	check "$claim: the death of the owner frees the session" is "$(cat $T/owner)" none
 	check "$claim: the death of the owner restores the settings" is "$(print_settings $T)" "$defaults"

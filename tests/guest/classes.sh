@@ -5,8 +5,8 @@
 
 . ./linux_lib.sh
 
-# read_truth FILE: until /tmp/truth is removed. /tmp/walks has the number of lists.
-read_truth()
+# collect_truth FILE: until /tmp/truth is removed. /tmp/walks has the number of lists.
+collect_truth()
 {
 	walks=0
 	: >"$1"
@@ -45,9 +45,9 @@ churn_objects()
 	done
 }
 
-# load_between_walks LOAD: until the module has made more lists. The class of an object is known
+# run_load_across_walks LOAD: until the module has made more lists. The class of an object is known
 # between two lists in which it is the same.
-load_between_walks()
+run_load_across_walks()
 {
 	least=$(($(cat /tmp/walks) + 4))
 	$1
@@ -61,12 +61,12 @@ record_with_truth()
 {
 	rm -f /tmp/walks
 	touch /tmp/truth
-	read_truth "$1.truth" &
+	collect_truth "$1.truth" &
 	truth_reader=$!
 	(
 		wait_for [ -s /tmp/walks ]
 		wait_for grep -q started $D/sessions/*/state
-		load_between_walks $2
+		run_load_across_walks $2
 	) &
 	loader=$!
 	ntklog record -b 256K -n 64 -o "$1.etl" -e $GROUPS_OF_LINUX --duration 600 2>"$1.log" &

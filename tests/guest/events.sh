@@ -22,7 +22,8 @@ check "events: the tracepoint's end disables the instrumentation" is "$(cat $D/g
 echo 4096 >$S/buffer_size
 echo 2 >$S/buffers
 echo start >$S/state
-check "events: a full session counts lost events" run_torture_until "total_is_at_least 0 lost 1"
+check "events: a full session counts lost events" run_torture_until \
+	"session_total_is_at_least 0 lost 1"
 echo stop >$S/state
 cat $S/stats >full.stats
 cat $S/header $S/cpu* >full.etl

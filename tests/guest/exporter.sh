@@ -14,19 +14,19 @@ start_exporter()
 	count=$((count + 1))
 }
 
-metrics_have()
+metrics_match()
 {
 	wget -q -O /tmp/metrics $URL && grep -q "$1" /tmp/metrics
 }
 
-print_updates()
+print_update_count()
 {
 	wget -q -O - $URL | sed -n 's/^ntklog_updates_total //p'
 }
 
-updates_reach()
+update_count_reaches()
 {
-	[ "$(print_updates)" -ge "$1" ]
+	[ "$(print_update_count)" -ge "$1" ]
 }
 
 # contend_for_an_inode: four writers append to one file.
@@ -46,8 +46,8 @@ contend_for_an_inode()
 the_lock_of_an_inode_is_first()
 {
 	contend_for_an_inode
-	updates=$(print_updates)
-	wait_for updates_reach $((updates + 2))
+	updates=$(print_update_count)
+	wait_for update_count_reaches $((updates + 2))
 	wget -q -O exporter-after.prom $URL
 	sed -n 's/^ntklog_lock_wait_seconds_sum{\(.*\)} /\1 /p' exporter-after.prom | awk '
 		$NF > most { most = $NF; first = $0 }
@@ -63,7 +63,7 @@ ifconfig lo 127.0.0.1 up
 insmod ntklog.ko
 count=1
 start_exporter --mode full --budget 100%
-check "exporter: it offers metrics" wait_for metrics_have '^ntklog_updates_total [2-9]'
+check "exporter: it offers metrics" wait_for metrics_match '^ntklog_updates_total [2-9]'
 wget -q -O exporter-before.prom $URL
 check "exporter: it sums up the load" repeat_until the_lock_of_an_inode_is_first
 wget -q -O exporter-after.openmetrics --header 'Accept: application/openmetrics-text' $URL
@@ -76,9 +76,9 @@ check "exporter: nothing stays attached" wait_for nothing_is_attached
 # An emulated machine exceeds this budget in each mode.
 start_exporter --mode full --budget 0.01%
 check "exporter: a small budget leaves out locks that sleep" \
-	wait_for metrics_have 'ntklog_recording_group{group="linux_mutex"} 0'
+	wait_for metrics_match 'ntklog_recording_group{group="linux_mutex"} 0'
 check "exporter: a small budget chooses the cheapest mode" \
-	metrics_have 'ntklog_recording_mode{mode="waits"} 1'
+	metrics_match 'ntklog_recording_mode{mode="waits"} 1'
 wget -q -O exporter-budget.prom $URL
 kill $exporter
 check "exporter: it ends in another mode" wait $exporter

@@ -9,27 +9,28 @@ for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
     $S/buffers $S/mode $S/flush_timer $S/contextswap_version $S/stacks $S/flush \
     $S/claim $S/adopt $D/sessions/claim \
     $D/keep_identities /dev/ntklog; do
-	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
+	check "files: ${file#"$D/"} can be written" file_mode_is "$file" 600
 done
-check "files: other users cannot enter the directory" mode_is ${D%/*} 700
+check "files: other users cannot enter the directory" file_mode_is ${D%/*} 700
 for file in $D/group_mask $D/counters $D/held $D/identities $D/tasks $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot $S/owner $S/failures \
     $S/cpu0 $S/cpu1; do
-	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
+	check "files: ${file#"$D/"} can be read only" file_mode_is "$file" 400
 done
 
-# refused_and_logged FILE TEXT MESSAGE: only the first refused write of each file is logged.
-refused_and_logged()
+# refusal_is_logged FILE TEXT MESSAGE: only the first refused write of each file is logged.
+refusal_is_logged()
 {
 	dmesg -c >/dev/null
 	write_is_refused 'Invalid argument' "$1" "$2" || return 1
 	dmesg | grep -qF "$3" || { dmesg; return 1; }
 }
 check "files: one newline is ignored, two are not" write_is_refused 'Invalid argument' $S/flush_timer '7\n\n'
-check "files: a refused number of buffers logs the valid range" refused_and_logged $S/buffers 1025 \
+check "files: a refused number of buffers logs the valid range" refusal_is_logged $S/buffers 1025 \
 	'sessions/0/buffers: "1025" is refused: the file takes 2 to 1024'
-check "files: a refused parameter logs the valid range" refused_and_logged $P/acquire_sample_rate 999 \
+check "files: a refused parameter logs the valid range" refusal_is_logged \
+	$P/acquire_sample_rate 999 \
 	'ntklog/spinlock/acquire_sample_rate: "999" is refused: the file takes 1000 to 4294967295'
-check "files: a newline in a refused text is escaped" refused_and_logged $D/linux_mode 'a\nb' \
+check "files: a newline in a refused text is escaped" refusal_is_logged $D/linux_mode 'a\nb' \
 	'linux_mode: "a\nb" is refused: the file takes full, sampled, waits or holders'
 check "files: no group of session 0 has failed" is "$(cat $S/failures)" none
 
@@ -41,7 +42,7 @@ check "files: default release_sample_rate" is "$(cat $R/release_sample_rate)" 10
 check "files: default contention_sample_rate of resources" is "$(cat $R/contention_sample_rate)" 1
 check "files: default excessive_timeouts" is "$(cat $R/excessive_timeouts)" 1
 check "files: no resource is live" is "$(wc -l <$D/locks)" 1
-check "files: the binary list has no resource" is "$(print_words $D/locks_information)" "0 0 "
+check "files: the binary list has no resource" is "$(print_32bit_words $D/locks_information)" "0 0 "
 check "files: there are eight sessions" is "$(echo $D/sessions/[0-9]*)" \
 	"$(for i in 0 1 2 3 4 5 6 7; do printf '%s ' $D/sessions/$i; done | sed 's/ $//')"
 check "files: name of session 7" is "$(cat $D/sessions/7/name)" "System Logger 7"

@@ -38,7 +38,7 @@ echo PERF_SPINLOCK >$S/group_mask
 check "foreign: the tool records" ntklog record -e spinlock -o recorded.etl --mode waits -- sh -c \
 	'. ./lib.sh
 	insmod ntklog_torture.ko torture_type=spin duration=0 &&
-	wait_for total_is_at_least 7 generated 100'
+	wait_for session_total_is_at_least 7 generated 100'
 rmmod ntklog_torture
 for file in recorded other; do
 	ntklog dump $file.etl >$file.dump

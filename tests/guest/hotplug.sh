@@ -16,9 +16,9 @@ echo stop >$S/state
 cat $S/header $S/cpu* >hotplug.etl
 cat $S/stats >hotplug.stats
 
-# start_beside_a_new_cpu MICROSECONDS: after CPU 1 has begun to come online. It must have buffers
+# start_during_hotplug MICROSECONDS: after CPU 1 has begun to come online. It must have buffers
 # then, which is a line of stats.
-start_beside_a_new_cpu()
+start_during_hotplug()
 {
 	echo 0 >/sys/devices/system/cpu/cpu1/online
 	echo 1 >/sys/devices/system/cpu/cpu1/online &
@@ -28,14 +28,15 @@ start_beside_a_new_cpu()
 	grep -q '^cpu1 ' $S/stats || echo "no buffers after $1 us" >>/tmp/without
 	echo stop >$S/state
 }
-starts_beside_a_new_cpu()
+new_cpu_always_has_buffers()
 {
 	delay=0
 	while [ $delay -lt 200000 ]; do
-		start_beside_a_new_cpu $delay
+		start_during_hotplug $delay
 		delay=$((delay + 8000))
 	done
 	! cat /tmp/without 2>/dev/null
 }
-check "hotplug: a CPU that comes online while a session starts has buffers" starts_beside_a_new_cpu
+check "hotplug: a CPU that comes online while a session starts has buffers" \
+	new_cpu_always_has_buffers
 check "hotplug: the kernel log has no warning" kernel_is_silent

@@ -11,14 +11,14 @@ information_is_refused()
 {
 	length=$1
 	shift
-	before=$(print_words $I/information)
+	before=$(print_32bit_words $I/information)
 	print_le32 "$@" | head -c "$length" >/tmp/information
 	if dd if=/tmp/information of=$I/information bs=64 2>/tmp/error; then
 		echo "$length bytes of $* were taken"
 		return 1
 	fi
 	grep -q 'Invalid argument' /tmp/error || { cat /tmp/error; return 1; }
-	is "$(print_words $I/information)" "$before"
+	is "$(print_32bit_words $I/information)" "$before"
 }
 
 # information_is_accepted LENGTH EXPECTED WORD...: the file then reads EXPECTED.
@@ -28,11 +28,11 @@ information_is_accepted()
 	shift 2
 	print_le32 "$@" | head -c "$length" >/tmp/information
 	dd if=/tmp/information of=$I/information bs=64 2>/tmp/error || return 1
-	is "$(print_words $I/information)" "$expected"
+	is "$(print_32bit_words $I/information)" "$expected"
 }
 
 check "information: reads the defaults" \
-	is "$(print_words $I/information)" "5 1 1000 1 1000000 "
+	is "$(print_32bit_words $I/information)" "5 1 1000 1 1000000 "
 check "information: takes the current structure" \
 	information_is_accepted 20 "5 2 1001 3 1000001 " 5 2 1001 3 1000001
 check "information: V1 keeps the hold threshold" \
@@ -62,7 +62,7 @@ check "information: takes the defaults" \
 
 I=$R
 check "information: reads the defaults of resources" \
-	is "$(print_words $I/information)" "7 1000 1 1 "
+	is "$(print_32bit_words $I/information)" "7 1000 1 1 "
 check "information: takes the current structure of resources" \
 	information_is_accepted 16 "7 2 3 4 " 7 2 3 4
 check "information: the text files of resources agree" \

@@ -48,8 +48,8 @@ write_succeeds()
 	printf '%s\n' "$2" >"$1" && is "$(cat "$1")" "${3:-$2}"
 }
 
-# mode_is FILE MODE: owned by root.
-mode_is()
+# file_mode_is FILE MODE: owned by root.
+file_mode_is()
 {
 	is "$(stat -c '%a %u' "$1")" "$2 0"
 }
@@ -65,7 +65,7 @@ print_le32()
 	done
 }
 
-print_words()
+print_32bit_words()
 {
 	hexdump -v -e '1/4 "%u "' "$1"
 }
@@ -114,8 +114,8 @@ counter_has_grown()
 		END { exit !at || !rows || grown < rows }'
 }
 
-# total_is_at_least SESSION COLUMN AMOUNT
-total_is_at_least()
+# session_total_is_at_least SESSION COLUMN AMOUNT
+session_total_is_at_least()
 {
 	awk -v name="$2" -v amount="$3" '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }

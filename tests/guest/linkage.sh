@@ -12,12 +12,12 @@ save_reports()
 	[ "$(wc -l <"reports-$1")" = 12 ] || { cat "reports-$1"; return 1; }
 }
 
-all_have()
+all_reports_match()
 {
 	! grep -vE "$2" "reports-$1"
 }
 
-none_has()
+no_report_matches()
 {
 	! grep -E "$2" "reports-$1"
 }
@@ -34,12 +34,13 @@ for mode in raw hashed zero; do
 	check "linkage: ntklog unloads" rmmod ntklog
 done
 # The report of a NULL resource has no address.
-check "linkage: raw: reports have addresses" all_have raw 'ffff[0-9a-f]{12}|NULL is not'
-check "linkage: raw: reports have symbols" all_have raw '\[ntklog_linkage\]|^(Ke|ExReleaseSpin)'
-check "linkage: hashed: reports have no address" none_has hashed '[0-9a-f]{9}'
-check "linkage: hashed: reports have hashes" all_have hashed \
-	'(lock|resource) [1-9a-f][0-9a-f]{1,7}[ ,]|NULL is not'
-check "linkage: hashed: reports have symbols" all_have hashed \
+check "linkage: raw: reports have addresses" all_reports_match raw 'ffff[0-9a-f]{12}|NULL is not'
+check "linkage: raw: reports have symbols" all_reports_match raw \
 	'\[ntklog_linkage\]|^(Ke|ExReleaseSpin)'
-check "linkage: zero: reports have no address" none_has zero '[1-9a-f][0-9a-f]{7}'
-check "linkage: zero: reports have no symbol" none_has zero 'ntklog'
+check "linkage: hashed: reports have no address" no_report_matches hashed '[0-9a-f]{9}'
+check "linkage: hashed: reports have hashes" all_reports_match hashed \
+	'(lock|resource) [1-9a-f][0-9a-f]{1,7}[ ,]|NULL is not'
+check "linkage: hashed: reports have symbols" all_reports_match hashed \
+	'\[ntklog_linkage\]|^(Ke|ExReleaseSpin)'
+check "linkage: zero: reports have no address" no_report_matches zero '[1-9a-f][0-9a-f]{7}'
+check "linkage: zero: reports have no symbol" no_report_matches zero 'ntklog'

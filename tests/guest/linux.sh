@@ -12,14 +12,14 @@ if grep unavailable $D/linux; then
 	echo "not ok - linux: this kernel's locks can be watched"
 	exit 1
 fi
-check "linux: no session: no function is redirected" spinning_is_off
+check "linux: no session: no function is redirected" spinning_hooks_are_off
 
 echo "$LINUX" >$S/group_mask
 check "linux: the groups have names" is "$(cat $S/group_mask)" "0xa0000001 PERF_LINUX_SPINLOCK
 0xa0000002 PERF_LINUX_RWLOCK"
 cat $D/counters >linux.before
 echo start >$S/state
-check "linux: a session redirects" spinning_is_on
+check "linux: a session redirects" spinning_hooks_are_on
 check "linux: all $ALL_FUNCTIONS functions have a direct call" is "$(count_redirected_functions)" $ALL_FUNCTIONS
 check "linux: only the session's groups are enabled" is "$(cat $D/group_mask)" \
 	"0xa0000001 PERF_LINUX_SPINLOCK
@@ -28,28 +28,28 @@ check "linux: linux_locks runs" insmod linux_locks.ko
 rmmod linux_locks
 # check_linux.py compares the number of the kernel's own acquisitions with that of their records.
 acquired=$(print_counter_sum SpinLockAcquireCount)
-enough_are_acquired()
+enough_locks_are_acquired()
 {
 	find /proc/sys >/dev/null
 	[ "$(print_counter_sum SpinLockAcquireCount)" -ge $((acquired + 4000)) ]
 }
-wait_for enough_are_acquired
+wait_for enough_locks_are_acquired
 echo stop >$S/state
 cat $D/counters >linux.after
 cat $S/header $S/cpu* >linux.etl
 cat $S/stats >linux.stats
 dmesg | sed -n 's/.*linux_locks: //p' >linux.truth
 cat $D/linux
-check "linux: the end of the session restores the functions" spinning_is_off
+check "linux: the end of the session restores the functions" spinning_hooks_are_off
 
 # A session of NT's locks starts before the redirection and stops during it.
 echo PERF_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state
 echo start >$S/state
 echo stop >$D/sessions/1/state
-check "linux: the end of another session keeps the redirection" spinning_is_on
+check "linux: the end of another session keeps the redirection" spinning_hooks_are_on
 echo stop >$S/state
-check "linux: the end of both sessions restores the functions" spinning_is_off
+check "linux: the end of both sessions restores the functions" spinning_hooks_are_off
 
 start_load 10000
 times=0
@@ -61,7 +61,7 @@ while [ $times -lt $turns ]; do
 	echo start >$S/state
 	usleep 100000
 	echo stop >$S/state
-	spinning_is_off >/dev/null || failures=$((failures + 1))
+	spinning_hooks_are_off >/dev/null || failures=$((failures + 1))
 	times=$((times + 1))
 done
 check "linux: attached and detached under load: no slot stays in use" is $failures 0
@@ -73,23 +73,23 @@ start_load 300000
 
 # The tracepoint enables the redirection by a work item, that is, some time later.
 echo 1 >$T/events/ntklog/linux_spinlock/enable
-check "linux: the tracepoint redirects" wait_for spinning_is_on
+check "linux: the tracepoint redirects" wait_for spinning_hooks_are_on
 wait_for grep -q ' linux_spinlock: ' $T/trace
 check "linux: the tracepoint prints callers as symbols" \
 	grep -E ' linux_spinlock: .* caller=[a-z_].*acquire_mode=' $T/trace
 echo 0 >$T/events/ntklog/linux_spinlock/enable
-check "linux: the tracepoint's end restores the functions" wait_for spinning_is_off
+check "linux: the tracepoint's end restores the functions" wait_for spinning_hooks_are_off
 
 check "linux: record enables spin locks by default" ntklog record --no-names \
 	-o linux-default.etl -- find /sys/kernel /proc/sys -name none
 ntklog report linux-default.etl --json >linux-default.json
-check "linux: the end of record restores the functions" spinning_is_off
+check "linux: the end of record restores the functions" spinning_hooks_are_off
 ntklog list >list.txt
 check "linux: list shows the groups as available" \
 	grep -E "linux_spinlock .* a sample of the releases of Linux' own spin locks\$" list.txt
 
 echo 1 >$T/events/ntklog/linux_spinlock/enable
-wait_for spinning_is_on
+wait_for spinning_hooks_are_on
 echo start >$S/state
 check "linux: the module unloads while functions are redirected" rmmod ntklog
 check "linux: unloading restores the functions" is "$(count_redirected_functions)" 0

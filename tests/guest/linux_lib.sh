@@ -30,14 +30,14 @@ count_redirected_functions()
 	grep -c 'trampoline__raw' $T/enabled_functions || true
 }
 
-spinning_is_on()
+spinning_hooks_are_on()
 {
 	cat $D/linux
 	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
 }
 
-# spinning_is_off: no kind is on, no function is redirected, and no slot is in use.
-spinning_is_off()
+# spinning_hooks_are_off: no kind is on, no function is redirected, and no slot is in use.
+spinning_hooks_are_off()
 {
 	cat $D/linux
 	grep -q "^spinlock: off" $D/linux && grep -q "^rwlock: off" $D/linux &&
@@ -54,7 +54,7 @@ record_mode()
 	cat $D/counters >"$prefix.before"
 	echo start >$S/state
 	cat $D/linux
-	check "modes: $prefix: functions are redirected" spinning_is_on
+	check "modes: $prefix: functions are redirected" spinning_hooks_are_on
 	count_redirected_functions >"$prefix.redirected"
 	check "modes: $prefix: another mode is refused" write_is_refused busy $D/linux_mode \
 		"$([ "$mode" = full ] && echo waits || echo full)"
@@ -68,7 +68,7 @@ record_mode()
 	cat $S/header $S/cpu* >"$prefix.etl"
 	cat $S/stats >"$prefix.stats"
 	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*linux_pairs: //p' >"$prefix.truth"
-	check "modes: $prefix: the end of the session restores the functions" spinning_is_off
+	check "modes: $prefix: the end of the session restores the functions" spinning_hooks_are_off
 }
 
 # start_load PAUSE: in the background until end_load, with PAUSE microseconds between rounds. Rounds

@@ -15,22 +15,22 @@ echo '_raw_spin_*' >$T/set_ftrace_filter
 echo start >$S/state
 echo function >$T/current_tracer
 echo 1 >$T/events/kprobes/ntklog_test/enable
-check "linux: function tracer and kprobe: redirection is enabled" spinning_is_on
+check "linux: function tracer and kprobe: redirection is enabled" spinning_hooks_are_on
 check "linux: function tracer and kprobe: all functions are redirected" is "$(count_redirected_functions)" $ALL_FUNCTIONS
 save_counters
 check "linux: function tracer and kprobe: acquisitions are counted" wait_for counter_has_grown SpinLockAcquireCount 100
 check "linux: function tracer and kprobe: the tracer has the functions" wait_for grep -q '_raw_spin_unlock' $T/trace
 check "linux: function tracer and kprobe: the kprobe is hit" wait_for grep -q 'ntklog_test' $T/trace
 echo stop >$S/state
-check "linux: function tracer and kprobe: redirection is disabled" spinning_is_off
+check "linux: function tracer and kprobe: redirection is disabled" spinning_hooks_are_off
 echo start >$S/state
-check "linux: function tracer and kprobe: redirection is enabled again" spinning_is_on
+check "linux: function tracer and kprobe: redirection is enabled again" spinning_hooks_are_on
 echo 0 >$T/events/kprobes/ntklog_test/enable
 echo nop >$T/current_tracer
 echo >$T/set_ftrace_filter
 echo >$T/kprobe_events
 echo stop >$S/state
-check "linux: after function tracer and kprobe: redirection is disabled" spinning_is_off
+check "linux: after function tracer and kprobe: redirection is disabled" spinning_hooks_are_off
 end_load
 start_load 300000
 
@@ -54,7 +54,7 @@ else
 	echo "ok - linux: ftrace disabled: no function is redirected # SKIP kernel.ftrace_enabled cannot be 0 here"
 fi
 echo start >$S/state
-check "linux: ftrace enabled again: functions are redirected" spinning_is_on
+check "linux: ftrace enabled again: functions are redirected" spinning_hooks_are_on
 echo stop >$S/state
 
 # ftrace allows one direct call per function.
@@ -74,13 +74,13 @@ ntklog record --no-names -o linux-again.etl --duration 0.1
 check "linux: foreign direct call removed: record enables the kind by default" \
 	grep '^rwlock: off' $D/linux
 echo start >$S/state
-check "linux: foreign direct call removed: all functions are redirected" spinning_is_on
+check "linux: foreign direct call removed: all functions are redirected" spinning_hooks_are_on
 check "linux: redirected: a foreign direct call is refused" sh -c \
 	'! insmod direct_call.ko function=_raw_write_unlock_irqrestore 2>/tmp/refused &&
 	cat /tmp/refused && grep -i busy /tmp/refused'
 check "linux: a refused foreign direct call leaves all functions redirected" is "$(count_redirected_functions)" $ALL_FUNCTIONS
 echo stop >$S/state
-check "linux: after a refused foreign direct call redirection is disabled" spinning_is_off
+check "linux: after a refused foreign direct call redirection is disabled" spinning_hooks_are_off
 
 # FUNCTION:N makes the Nth call of FUNCTION fail. That kind must be restored and reported, and the
 # other one redirected.
@@ -109,16 +109,16 @@ done
 check "linux: no memory during redirection: the kind is restored" \
 	is $failures "$(echo $places | wc -w)"
 echo start >$S/state
-check "linux: memory again: both kinds are redirected" spinning_is_on
+check "linux: memory again: both kinds are redirected" spinning_hooks_are_on
 echo stop >$S/state
-check "linux: memory again: both kinds are restored" spinning_is_off
+check "linux: memory again: both kinds are restored" spinning_hooks_are_off
 
 ntklog record --session 5 --no-names -o /tmp/linux-killed.etl &
 recorder=$!
-wait_for spinning_is_on
+wait_for spinning_hooks_are_on
 kill -9 $recorder
 wait $recorder
-check "linux: recording killed: functions are restored" wait_for spinning_is_off
+check "linux: recording killed: functions are restored" wait_for spinning_hooks_are_off
 
 # selftest_is_right FILE: all functions in all eight contexts are the same.
 selftest_is_right()
@@ -132,11 +132,11 @@ selftest_is_right()
 }
 cat $D/linux_selftest >selftest-off.txt
 check "linux: the self-test finds no difference" selftest_is_right selftest-off.txt
-check "linux: the self-test leaves no function redirected" spinning_is_off
+check "linux: the self-test leaves no function redirected" spinning_hooks_are_off
 echo start >$S/state
 cat $D/linux_selftest >selftest-on.txt
 check "linux: the self-test during a session finds no difference" selftest_is_right selftest-on.txt
-check "linux: the self-test during a session keeps the redirection" spinning_is_on
+check "linux: the self-test during a session keeps the redirection" spinning_hooks_are_on
 insmod wrong_trylock.ko
 cat $D/linux_selftest >selftest-wrong.txt
 check "linux: the self-test finds a function that is wrong" \
@@ -158,7 +158,7 @@ check "linux: wrong function: ntklog selftest fails" sh -c 'ntklog selftest >/tm
 	cat /tmp/selftest.txt; [ $status = 1 ] && grep "_raw_write_trylock.*differs" /tmp/selftest.txt'
 rmmod wrong_trylock
 check "linux: function correct again: ntklog selftest succeeds" ntklog selftest
-check "linux: off after the self-tests" spinning_is_off
+check "linux: off after the self-tests" spinning_hooks_are_off
 
 rmmod ntklog
 
@@ -172,7 +172,7 @@ wait $reader
 cat $D/linux_selftest >selftest-late.txt
 check "linux: a self-test during the load of the module finds no difference later" selftest_is_right selftest-late.txt
 check "linux: a self-test during the load of the module finds no difference" sh -c '! grep differs selftest-early.txt'
-check "linux: after the self-test during the load redirection is disabled" spinning_is_off
+check "linux: after the self-test during the load redirection is disabled" spinning_hooks_are_off
 rmmod ntklog
 end_load
 check "linux: the kernel log has no warning after other users" kernel_is_silent

@@ -49,7 +49,8 @@ check "many: spin locks overwrite all buffers of the flight recorder" overwrite_
 cat $D/sessions/7/snapshot >snapshot1.etl
 check "many: a running flight recorder's buffers cannot be read" \
 	sh -c "! cat $D/sessions/7/cpu0"
-check "many: torture of resources" run_torture_until "total_is_at_least 3 generated 500" torture_type=resource locks=12 nest=4
+check "many: torture of resources" run_torture_until "session_total_is_at_least 3 generated 500" \
+	torture_type=resource locks=12 nest=4
 check "many: spin locks overwrite all buffers a second time" overwrite_buffers
 cat $D/sessions/7/snapshot >snapshot2.etl
 for i in 7 6 5 4 3 2 1 0; do
@@ -95,7 +96,8 @@ echo 500 >$S/buffers
 echo 200 >$S/flush_timer
 echo start >$S/state
 ./drain $S realtime >realtime.log &
-check "realtime: torture" run_torture_until "total_is_at_least 0 generated 12000" locks=12 nest=10
+check "realtime: torture" run_torture_until "session_total_is_at_least 0 generated 12000" locks=12 \
+	nest=10
 echo stop >$S/state
 check "realtime: the reader reaches the end" wait $!
 cat $S/header >realtime.header
@@ -111,7 +113,8 @@ for addresses in hashed zero; do
 	insmod ntklog.ko addresses=$addresses
 	echo start >$S/state
 	insmod ntklog_example.ko
-	check "addresses: torture with addresses=$addresses" run_torture_until "total_is_at_least 0 generated 300"
+	check "addresses: torture with addresses=$addresses" run_torture_until \
+		"session_total_is_at_least 0 generated 300"
 	cat $D/locks >locks-$addresses.txt
 	echo stop >$S/state
 	rmmod ntklog_example

@@ -95,7 +95,7 @@ for mode in sampled waits sampled waits sampled waits sampled full; do
 	echo start >$S/state
 	usleep 100000
 	echo stop >$S/state
-	spinning_is_off >/dev/null || failures=$((failures + 1))
+	spinning_hooks_are_off >/dev/null || failures=$((failures + 1))
 done
 check "modes: attached and detached under load: no slot stays in use" is $failures 0
 check "modes: no release is unmatched" is "$(print_counter_sum Unmatched)" "$unmatched"
@@ -132,7 +132,7 @@ check "modes: the tracepoint has waits" sh -c "
 	found=\$?
 	echo 0 >$T/events/ntklog/linux_spinlock/enable
 	rmmod linux_pairs && exit \$found"
-check "modes: the tracepoint's end restores the functions" wait_for spinning_is_off
+check "modes: the tracepoint's end restores the functions" wait_for spinning_hooks_are_off
 rmmod ntklog
 insmod ntklog.ko linux_locks=0 linux_mode=waits blockers=7
 check "modes: the module's parameter sets blockers" is "$(cat $P/blockers)" 7

@@ -27,7 +27,7 @@ while [ $rounds -lt 40 ]; do
 	dd if=/tmp/information$((rounds % 2)) of=$P/information bs=64 2>/dev/null
 	rounds=$((rounds + 1))
 done
-check "races: buffers are drained" wait_for total_is_at_least 0 buffers 30
+check "races: buffers are drained" wait_for session_total_is_at_least 0 buffers 30
 touch /tmp/stop
 wait
 echo stop >$S/state

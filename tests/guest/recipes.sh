@@ -4,8 +4,8 @@
 # Run the lines of Documentation/guide/recipes.rst for trace-cmd, perf and bpftrace
 # (recipes.commands), which are in the Debian root/.
 
-# in_debian COMMAND: run a line of the page
-in_debian()
+# run_in_debian COMMAND: run a line of the page
+run_in_debian()
 {
 	chroot root sh -c "cd /tmp; $1"
 }
@@ -18,12 +18,12 @@ trace_cmd_records()
 	while [ -e /tmp/recording ]; do
 		/tmp/workload
 	done &
-	in_debian "$1"
+	run_in_debian "$1"
 	status=$?
 	rm /tmp/recording
 	wait $!
 	[ $status = 0 ] || return 1
-	in_debian "trace-cmd report" >/tmp/report || return 1
+	run_in_debian "trace-cmd report" >/tmp/report || return 1
 	grep -c " ${event%% *}: " /tmp/report || { head -n 20 /tmp/report; return 1; }
 	! grep 'FAILED TO PARSE' /tmp/report
 }
@@ -42,7 +42,7 @@ bpftrace_prints_its_map()
 
 perf_reports_both_events()
 {
-	in_debian "$1" >/tmp/said 2>&1 || { cat /tmp/said; return 1; }
+	run_in_debian "$1" >/tmp/said 2>&1 || { cat /tmp/said; return 1; }
 	grep "of event 'ntklog:linux_spinlock'" /tmp/said &&
 		grep "of event 'ntklog:linux_resource'" /tmp/said
 }
@@ -81,7 +81,7 @@ while IFS= read -r line <&3; do
 		check "recipes: $line" perf_reports_both_events "$line"
 		;;
 	*)
-		check "recipes: $line" in_debian "$line"
+		check "recipes: $line" run_in_debian "$line"
 		;;
 	esac
 	check "recipes: the line before leaves nothing enabled" wait_for nothing_is_enabled

@@ -8,8 +8,8 @@ E=linux_spinlock,linux_mutex
 KEPT=/tmp/recordings
 mkdir -p $KEPT
 
-# none_is_left: no session is started, claimed, or has buffers to read.
-none_is_left()
+# no_session_is_left: no session is started, claimed, or has buffers to read.
+no_session_is_left()
 {
 	is "$(cat $D/sessions/*/state | sort -u)" stopped &&
 		is "$(cat $D/sessions/*/owner | sort -u)" none && is "$(cat $D/group_mask)" 0x0 &&
@@ -33,8 +33,8 @@ exit_status_is()
 	is $? "$expected"
 }
 
-# claimed_or_gone PROCESS
-claimed_or_gone()
+# process_claims_or_is_gone PROCESS
+process_claims_or_is_gone()
 {
 	! kill -0 "$1" 2>/dev/null || grep -q "^$1 " $D/sessions/*/owner
 }
@@ -47,14 +47,14 @@ for command in "record -o $KEPT/killed.etl --no-names" "top --once -d 60" start;
 			# shellcheck disable=SC2086 # words
 			ntklog $command -e $E >/dev/null 2>&1 &
 			program=$!
-			wait_for claimed_or_gone $program
+			wait_for process_claims_or_is_gone $program
 			usleep ${delay}000
 			kill -$signal $program 2>/dev/null
 			wait $program 2>/dev/null
 			# If ntklog start ended before the signal, its session still runs: stop it.
 			[ "$command" != start ] || ntklog stop -o $KEPT/started.etl --no-names >/dev/null 2>&1
 			check "recordings: SIG$signal $delay ms into ntklog ${command%% *} leaves nothing" \
-				wait_for none_is_left
+				wait_for no_session_is_left
 		done
 	done
 done
@@ -116,7 +116,7 @@ check "recordings: the file on a full disk is readable" ntklog info full_disk.et
 check "recordings: the header of the file on a full disk has the number of its buffers" sh -c "ntklog info --json full_disk.etl |
 	grep -q '\"BuffersWritten\": '\$((\$(stat -c %s full_disk.etl) / 65536)),"
 rm $KEPT/full_disk.etl
-check "recordings: record on a full disk leaves no session started" none_is_left
+check "recordings: record on a full disk leaves no session started" no_session_is_left
 ntklog start 3 -e contextswap -b 64K -n 64 >start.log
 check "recordings: start prints the session's groups" grep -q 'session 3 is started: contextswap;' start.log
 find /sys/kernel >/dev/null
@@ -127,7 +127,7 @@ check "recordings: a second stop to another disk succeeds" ntklog stop 3 -o stop
 check "recordings: the second stop's file has at least three buffers" sh -c '[ $(stat -c %s stop.etl) -ge $((3 * 65536)) ]'
 umount $KEPT
 check "recordings: the second stop's file is readable" ntklog info stop.etl
-check "recordings: the second stop leaves the session free" none_is_left
+check "recordings: the second stop leaves the session free" no_session_is_left
 
 # Write the names of a trace that cat has made.
 echo PERF_CONTEXT_SWITCH PERF_LINUX_MUTEX >$D/sessions/2/group_mask

@@ -12,9 +12,9 @@ cat >/tmp/resources.sh <<END
 cat $D/counters >resources.before
 echo start >$S/state
 insmod ntklog_torture.ko torture_type=resource duration=0 locks=12 nest=4 threads=6
-wait_for total_is_at_least 0 generated 1000
+wait_for session_total_is_at_least 0 generated 1000
 cat $D/locks >resources.locks
-wait_for total_is_at_least 0 generated 4000
+wait_for session_total_is_at_least 0 generated 4000
 sleep 1
 rmmod ntklog_torture
 echo stop >$S/state

@@ -15,7 +15,7 @@ check "sessions: a started session refuses buffers" write_is_refused 'busy' $S/b
 check "sessions: a started session refuses a name" write_is_refused 'busy' $S/name other
 check "sessions: a started session refuses a mode" write_is_refused 'busy' $S/mode buffering
 check "sessions: a sequential session refuses a snapshot" sh -c "! cat $S/snapshot"
-check "sessions: only root can read the cpu files" mode_is $S/cpu0 400
+check "sessions: only root can read the cpu files" file_mode_is $S/cpu0 400
 check "sessions: stop of a started session succeeds" write_succeeds $S/state stop stopped
 check "sessions: no group is enabled after stop" is "$(cat $D/group_mask)" 0x0
 

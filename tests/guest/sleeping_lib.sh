@@ -12,7 +12,7 @@ count_hooked_functions()
 		$T/enabled_functions || true
 }
 
-sleeping_is_on()
+sleeping_hooks_are_on()
 {
 	cat $D/linux
 	for kind in $SLEEPING_KINDS; do
@@ -20,18 +20,18 @@ sleeping_is_on()
 	done
 }
 
-# sleeping_is_off: no kind is on, no function is hooked, and no lock is recorded as held.
-sleeping_is_off()
+# sleeping_hooks_are_off: no kind is on, no function is hooked, and no lock is recorded as held.
+sleeping_hooks_are_off()
 {
 	cat $D/linux
 	for kind in $SLEEPING_KINDS; do
 		! grep -q "^$kind: on" $D/linux || return 1
 	done
-	is "$(count_hooked_functions)" 0 && is "$(sleeping_now owned)" 0
+	is "$(count_hooked_functions)" 0 && is "$(print_sleeping_number owned)" 0
 }
 
-# held_while_blocked: the lines that the file held must have while sleeping_locks block=1 runs.
-held_while_blocked()
+# print_expected_held: the lines that the file held must have while sleeping_locks block=1 runs.
+print_expected_held()
 {
 	for kind in mutex percpu_rwsem rt_mutex; do
 		printf '%s exclusive held\n%s exclusive waiting\n' $kind $kind
@@ -42,8 +42,8 @@ held_while_blocked()
 	done
 }
 
-# held_as_open_holds FILE: address, task, kind and state of the locks of sleeping_locks.
-held_as_open_holds()
+# open_holds_of_held FILE: address, task, kind and state of the locks of sleeping_locks.
+open_holds_of_held()
 {
 	sed -n -e 's/ waiting / waits /' -e '/^0x.*\[sleeping_locks\]/p' "$1" |
 		while read -r address kind mode state thread _; do
@@ -51,10 +51,10 @@ held_as_open_holds()
 		done | sort
 }
 
-# open_holds_of FILE: the same of a dump on standard input, for the locks that are in FILE.
-open_holds_of()
+# open_holds_of_dump FILE: the same of a dump on standard input, for the locks that are in FILE.
+open_holds_of_dump()
 {
-	held_as_open_holds "$1" | cut -d ' ' -f 1 | sort -u >/tmp/held_addresses
+	open_holds_of_held "$1" | cut -d ' ' -f 1 | sort -u >/tmp/held_addresses
 	sed -n 's/.* Lock=\(0x[0-9a-f]*\) .* ThreadId=\([0-9]*\) .*Kind=\([a-z_]*\) State=\([a-z_]*\) .*/\1 \2 \3 \4/p' |
 		grep -F -f /tmp/held_addresses | sort
 }
@@ -95,7 +95,7 @@ reading_held_takes_no_lock()
 		grep -qE ' ntklog_held_show( \[ntklog\])?\(\);' /tmp/graph
 }
 
-probed()
+print_probed_tracepoints()
 {
 	lines=$(dmesg | wc -l)
 	insmod probed_tracepoints.ko
@@ -103,25 +103,25 @@ probed()
 	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*probed_tracepoints: //p'
 }
 
-no_task_records()
+task_records_are_gone()
 {
 	cat $D/linux
 	grep -q '^task records: 0, spare: 0$' $D/linux
 }
 
-# sleeping_now NAME: this number in the line "sleeping locks" of the file linux.
-sleeping_now()
+# print_sleeping_number NAME: this number in the line "sleeping locks" of the file linux.
+print_sleeping_number()
 {
 	sed -n "s/^sleeping locks\(.*,\)\{0,1\} $1: \([0-9]*\).*/\2/p" $D/linux
 }
 
-# sleeping_balanced: each acquisition and each wait has been counted as ended once.
-sleeping_balanced()
+# sleeping_counts_are_balanced: each acquisition and each wait has been counted as ended once.
+sleeping_counts_are_balanced()
 {
 	cat $D/linux $D/counters
-	forgotten=$(sleeping_now forgotten)
+	forgotten=$(print_sleeping_number forgotten)
 	is "$(print_counter_sum SleepingAcquired)" $(($(print_counter_sum SleepingReleased) + $(print_counter_sum SleepingUntracked) +
 		$(print_counter_sum SleepingGivenUp) + $(print_counter_sum SleepingAgain) + forgotten)) &&
 	is "$(print_counter_sum SleepingWaits)" $(($(print_counter_sum SleepingWaited) + $(print_counter_sum SleepingGivenUp) +
-		$(sleeping_now "while waited for")))
+		$(print_sleeping_number "while waited for")))
 }

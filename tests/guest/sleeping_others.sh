@@ -10,8 +10,8 @@ insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
 start_load 50000
 
-# released_since NUMBER: more than fifty.
-released_since()
+# many_are_released_since NUMBER: more than fifty.
+many_are_released_since()
 {
 	[ "$(print_counter_sum SleepingReleased)" -gt $(($1 + 50)) ]
 }
@@ -27,30 +27,30 @@ for tracer in function function_graph; do
 	echo $tracer >$T/current_tracer
 	echo 1 >$T/events/kprobes/ntklog_test/enable
 	echo 1 >$T/events/kprobes/ntklog_return/enable
-	check "sleeping: $tracer tracer and kprobes: hooks are attached" sleeping_is_on
+	check "sleeping: $tracer tracer and kprobes: hooks are attached" sleeping_hooks_are_on
 	check "sleeping: $tracer tracer and kprobes: all functions are hooked" \
 		is "$(count_hooked_functions)" $SLEEPING_FUNCTIONS
 	before=$(print_counter_sum SleepingReleased)
 	check "sleeping: $tracer tracer and kprobes: acquisitions are counted" \
-		wait_for released_since $before
+		wait_for many_are_released_since $before
 	check "sleeping: $tracer tracer and kprobes: the tracer has the functions" \
 		wait_for grep -q 'mutex_unlock' $T/trace
 	check "sleeping: $tracer tracer and kprobes: the kprobes are hit" wait_for sh -c \
 		"grep -q 'ntklog_test: ' $T/trace && grep -q 'ntklog_return: ' $T/trace"
 	echo stop >$S/state
-	check "sleeping: $tracer tracer and kprobes: hooks are removed" sleeping_is_off
+	check "sleeping: $tracer tracer and kprobes: hooks are removed" sleeping_hooks_are_off
 	echo start >$S/state
-	check "sleeping: $tracer tracer and kprobes: hooks are attached again" sleeping_is_on
+	check "sleeping: $tracer tracer and kprobes: hooks are attached again" sleeping_hooks_are_on
 	echo 0 >$T/events/kprobes/ntklog_test/enable
 	echo 0 >$T/events/kprobes/ntklog_return/enable
 	echo nop >$T/current_tracer
 	echo >$T/trace
 	echo stop >$S/state
-	check "sleeping: after $tracer tracer and kprobes: hooks are removed" sleeping_is_off
+	check "sleeping: after $tracer tracer and kprobes: hooks are removed" sleeping_hooks_are_off
 done
 echo >$T/set_ftrace_filter
 echo >$T/kprobe_events
-check "sleeping: other users of ftrace: counters balance" sleeping_balanced
+check "sleeping: other users of ftrace: counters balance" sleeping_counts_are_balanced
 
 # A tracer that comes and goes while hooks are attached and removed. If ftrace then finds a function
 # in an unexpected state, it disables itself until reboot.
@@ -64,9 +64,9 @@ tracer=$!
 rounds=0
 until [ $rounds = 10 ]; do
 	echo start >$S/state
-	sleeping_is_on >/dev/null || break
+	sleeping_hooks_are_on >/dev/null || break
 	echo stop >$S/state
-	sleeping_is_off >/dev/null || break
+	sleeping_hooks_are_off >/dev/null || break
 	rounds=$((rounds + 1))
 done
 rm /tmp/trace
@@ -74,7 +74,7 @@ wait $tracer
 check "sleeping: on and off while a tracer comes and goes" is $rounds 10
 echo >$T/set_ftrace_filter
 echo >$T/trace
-check "sleeping: a tracer that comes and goes: counters balance" sleeping_balanced
+check "sleeping: a tracer that comes and goes: counters balance" sleeping_counts_are_balanced
 end_load
 
 echo start >$S/state
@@ -82,7 +82,7 @@ check "sleeping: hooked: ftrace_enabled cannot be 0" \
 	write_is_refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
 echo stop >$S/state
 
-direct_call_of_another()
+check_foreign_direct_call()
 {
 	insmod direct_call.ko function=up_write
 	echo start >$S/state
@@ -95,11 +95,11 @@ direct_call_of_another()
 		$T/enabled_functions"
 	echo stop >$S/state
 	rmmod direct_call
-	check "sleeping: foreign direct call removed: hooks are removed" sleeping_is_off
+	check "sleeping: foreign direct call removed: hooks are removed" sleeping_hooks_are_off
 }
 
 # Each kind is attached as a whole or not at all.
-without_memory()
+check_without_memory()
 {
 	direct=register_ftrace_direct
 	grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
@@ -121,11 +121,11 @@ without_memory()
 	done
 	check "sleeping: no memory during hooking: the kind is restored" \
 		is $failures "$(echo $places | wc -w)"
-	check "sleeping: no memory during hooking: counters balance" sleeping_balanced
+	check "sleeping: no memory during hooking: counters balance" sleeping_counts_are_balanced
 }
 
 # These modules exist for x86-64 only.
-[ ! -e direct_call.ko ] || direct_call_of_another
-[ ! -e no_memory.ko ] || without_memory
+[ ! -e direct_call.ko ] || check_foreign_direct_call
+[ ! -e no_memory.ko ] || check_without_memory
 rmmod ntklog
 check "sleeping: the kernel log has no warning after other users" kernel_is_silent

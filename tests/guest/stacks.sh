@@ -59,7 +59,7 @@ echo PERF_LINUX_SPINLOCK PERF_CONTEXT_SWITCH >$S/group_mask
 echo 1000 >$P/acquire_sample_rate
 echo start >$S/state
 start_load 1000
-wait_for total_is_at_least 0 lost 100
+wait_for session_total_is_at_least 0 lost 100
 end_load
 echo stop >$S/state
 cat $S/header $S/cpu* >full.etl
@@ -70,7 +70,7 @@ echo 16 >$S/buffers
 echo buffering >$S/mode
 echo start >$S/state
 start_load 1000
-wait_for total_is_at_least 0 overwritten 40
+wait_for session_total_is_at_least 0 overwritten 40
 cat $S/snapshot >flight.etl
 end_load
 echo stop >$S/state
@@ -84,7 +84,7 @@ for mode in sampled waits; do
 	echo start >$S/state
 	if [ $mode = sampled ]; then
 		start_load 1000
-		wait_for total_is_at_least 0 written 2000
+		wait_for session_total_is_at_least 0 written 2000
 		end_load
 	else
 		insmod linux_pairs.ko pairs=1000 queue=1

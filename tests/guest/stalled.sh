@@ -24,13 +24,13 @@ waits_in_ntklog()
 	grep -q '\[ntklog\]' "/proc/$1/stack"
 }
 
-file_is()
+file_content_is()
 {
 	is "$(cat "$1")" "$2"
 }
 
-# listed_with_errno ERRNO
-listed_with_errno()
+# failure_has_errno ERRNO
+failure_has_errno()
 {
 	cat $S/failures
 	grep -q " PERF_LINUX_SPINLOCK $1\$" $S/failures
@@ -57,20 +57,22 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	check "stalled: a claim's owner that is killed while another session starts exits" process_can_be_killed $owner
 	check "stalled: a process that starts a session can be killed" process_can_be_killed $starter
 	check "stalled: a group whose start was killed is listed with EINTR" \
-		listed_with_errno 4
+		failure_has_errno 4
 	check "stalled: the claimed session of a killed owner stops" \
-		wait_for file_is $claim/state stopped
+		wait_for file_content_is $claim/state stopped
 	check "stalled: the claimed session of a killed owner has no owner" \
-		wait_for file_is $claim/owner none
+		wait_for file_content_is $claim/owner none
 	# PERF_LINUX_RWLOCK
 	./claim64 $claim/claim start=0xA0000002 hold &
 	owner=$!
-	wait_for file_is $claim/state started
+	wait_for file_content_is $claim/state started
 	wait_for waits_in_ntklog $owner
 	check "stalled: a recording that waits until its locks are attached can be killed" \
 		process_can_be_killed $owner
-	check "stalled: the session of a killed recording is stopped" file_is $claim/state stopped
-	check "stalled: the session of a killed recording has no owner" file_is $claim/owner none
+	check "stalled: the session of a killed recording is stopped" file_content_is $claim/state \
+		stopped
+	check "stalled: the session of a killed recording has no owner" file_content_is \
+		$claim/owner none
 	cat $D/spinlock/blockers >rate
 	check "stalled: the rate of blockers can be set during a grace period" \
 		cp rate $D/spinlock/blockers
@@ -86,14 +88,15 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	check "stalled: the end of the grace period completes the attaching" \
 		wait_for grep '^spinlock: \(on\|off\)' $D/linux
 	check "stalled: groups that are attached later leave the list of failures" \
-		wait_for file_is $S/failures none
+		wait_for file_content_is $S/failures none
 	check "stalled: the locks of the killed recording are restored" \
 		wait_for grep '^rwlock: off' $D/linux
 	echo stop >$S/state
 	cat $S/header $S/cpu* >stalled.etl
 	check "stalled: the recording has the beginning and the end of their observation" \
 		is "$(ntklog dump stalled.etl | grep -c "NtklogObserved Group=linux_spinlock")" 2
-	check "stalled: the end of the session removes the hooks of sleeping locks" wait_for sleeping_is_off
+	check "stalled: the end of the session removes the hooks of sleeping locks" wait_for \
+		sleeping_hooks_are_off
 	check "stalled: the end of the session restores the functions of spin locks" \
 		wait_for sh -c "grep '^spinlock: off' $D/linux"
 

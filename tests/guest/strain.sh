@@ -15,8 +15,8 @@
 
 PROCESSOR=/sys/devices/system/cpu/cpu3/online
 
-# repeat NAME: until /tmp/stop exists; /tmp/again.NAME has the number of calls.
-repeat()
+# repeat_until_stop NAME: until /tmp/stop exists; /tmp/again.NAME has the number of calls.
+repeat_until_stop()
 {
 	count=0
 	while [ ! -e /tmp/stop ]; do
@@ -33,7 +33,7 @@ all_have_run()
 	cat /tmp/again.* | awk -v all="$1" '{ few += $1 < 1 } END { exit few || NR < all }'
 }
 
-torture_locks_of()
+torture_linux_locks()
 {
 	[ $tortures = 0 ] || rmmod locktorture
 	insmod locktorture.ko torture_type="$1" verbose=0 stat_interval=0 \
@@ -45,7 +45,7 @@ print_uptime()
 	cut -d . -f 1 /proc/uptime
 }
 
-start_and_stop()
+start_and_stop_session()
 {
 	echo start >$S/state
 	usleep 100000
@@ -97,9 +97,9 @@ unplug_cpu()
 	usleep 100000
 }
 
-# take_ftrace: keep others out until rmdir /tmp/ftrace. If a kprobe on a function is removed while
-# ftrace is disabled, the kernel may disable ftrace for ever (6.12.117, ftrace_shutdown()).
-take_ftrace()
+# take_ftrace_lock: keep others out until rmdir /tmp/ftrace. If a kprobe on a function is removed
+# while ftrace is disabled, the kernel may disable ftrace for ever (6.12.117, ftrace_shutdown()).
+take_ftrace_lock()
 {
 	until mkdir /tmp/ftrace 2>/dev/null; do
 		usleep 10000
@@ -108,7 +108,7 @@ take_ftrace()
 
 use_tracers()
 {
-	take_ftrace
+	take_ftrace_lock
 	echo function >$T/current_tracer
 	echo 1 >$T/events/kprobes/ntklog_test/enable
 	usleep 50000
@@ -122,7 +122,7 @@ use_tracers()
 # The first write is refused while functions are redirected.
 toggle_ftrace()
 {
-	take_ftrace
+	take_ftrace_lock
 	echo 0 2>/dev/null >/proc/sys/kernel/ftrace_enabled
 	echo 1 >/proc/sys/kernel/ftrace_enabled
 	rmdir /tmp/ftrace
@@ -139,7 +139,7 @@ run_selftest()
 	usleep 100000
 }
 
-load_and_unload()
+load_and_unload_module()
 {
 	insmod linux_locks.ko hold=1000
 	rmmod linux_locks
@@ -174,15 +174,15 @@ start_load "$pause"
 activities=
 kinds=0
 echo 0 >/tmp/kinds
-for activity in start_and_stop overlap_sessions unplug_cpu use_tracers toggle_ftrace run_selftest \
-	load_and_unload change_settings; do
+for activity in start_and_stop_session overlap_sessions unplug_cpu use_tracers toggle_ftrace \
+	run_selftest load_and_unload_module change_settings; do
 	echo 0 >/tmp/again.$activity
-	repeat $activity &
+	repeat_until_stop $activity &
 	activities="$activities $!"
 done
 tortures=0
 for type in $types; do
-	[ ! -e locktorture.ko ] || torture_locks_of "$type"
+	[ ! -e locktorture.ko ] || torture_linux_locks "$type"
 	tortures=$((tortures + 1))
 	end=$(($(print_uptime) + seconds / $(echo $types | wc -w)))
 	until [ "$(print_uptime)" -ge $end ]; do
@@ -198,9 +198,9 @@ touch /tmp/stop
 wait $activities
 grep . /tmp/again.*
 cat /tmp/taken
-check "strain: spin locks and rwlocks are restored at the end" wait_for spinning_is_off
-check "strain: sleeping locks are unhooked at the end" wait_for sleeping_is_off
-check "strain: the counters of sleeping locks balance" sleeping_balanced
+check "strain: spin locks and rwlocks are restored at the end" wait_for spinning_hooks_are_off
+check "strain: sleeping locks are unhooked at the end" wait_for sleeping_hooks_are_off
+check "strain: the counters of sleeping locks balance" sleeping_counts_are_balanced
 check "strain: the self-test tested at least one kind" [ "$(cat /tmp/kinds)" -gt 0 ]
 check "strain: the self-test found no difference" is "$(cat /tmp/differs)" ""
 check "strain: the self-tests at attaching found no difference" sh -c '! dmesg | grep "does not do what the kernel"'
@@ -212,7 +212,7 @@ rounds=0
 while [ $rounds -lt 2 ]; do
 	echo start >$S/state
 	echo 1 >$T/events/ntklog/linux_spinlock/enable
-	spinning_is_on || break
+	spinning_hooks_are_on || break
 	rmmod ntklog || break
 	[ "$(count_redirected_functions)" = 0 ] || break
 	load_ntklog
@@ -232,11 +232,11 @@ if [ -e /sys/kernel/debug/failslab ] && [ "$stride" != 0 ]; then
 	echo N >/sys/kernel/debug/failslab/ignore-gfp-wait
 	echo 0 >/sys/kernel/debug/failslab/verbose
 	./fail start $S "$stride" "$seed" $D/linux
-	check "strain: no memory: no function stays redirected" spinning_is_off
+	check "strain: no memory: no function stays redirected" spinning_hooks_are_off
 	echo start >$S/state
-	check "strain: memory again: functions are redirected" spinning_is_on
+	check "strain: memory again: functions are redirected" spinning_hooks_are_on
 	echo stop >$S/state
-	check "strain: memory again: functions are restored" spinning_is_off
+	check "strain: memory again: functions are restored" spinning_hooks_are_off
 fi
 rmmod ntklog
 K=/sys/kernel/debug/kmemleak

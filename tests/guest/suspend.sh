@@ -16,7 +16,7 @@ check_on_console()
 	done
 }
 
-has_suspended()
+suspend_count_is()
 {
 	[ "$(cat /sys/power/suspend_stats/success)" = "$1" ]
 }
@@ -35,21 +35,23 @@ suspend_and_resume()
 	insmod ntklog.ko buffers=64
 	echo $LINUX $SLEEPING >$S/group_mask
 	echo start >$S/state
-	check_on_console "suspend: a session redirects spinning locks" spinning_is_on
-	check_on_console "suspend: a session hooks sleeping locks" sleeping_is_on
+	check_on_console "suspend: a session redirects spinning locks" spinning_hooks_are_on
+	check_on_console "suspend: a session hooks sleeping locks" sleeping_hooks_are_on
 	save_counters
 	start_load 0
 	echo 0 >status
 	sync
 	echo platform >/sys/power/pm_test
 	echo freeze >/sys/power/state
-	check_on_console "suspend: the kernel suspends and resumes" has_suspended 1
-	check_on_console "suspend: after the resume spinning locks are redirected" spinning_is_on
-	check_on_console "suspend: after the resume sleeping locks are hooked" sleeping_is_on
+	check_on_console "suspend: the kernel suspends and resumes" suspend_count_is 1
+	check_on_console "suspend: after the resume spinning locks are redirected" \
+		spinning_hooks_are_on
+	check_on_console "suspend: after the resume sleeping locks are hooked" sleeping_hooks_are_on
 	check_on_console "suspend: acquisitions are counted" wait_for counter_has_grown SpinLockAcquireCount 100
 	end_load
 	echo stop >$S/state
-	check_on_console "suspend: the end of the session restores spinning locks" spinning_is_off
+	check_on_console "suspend: the end of the session restores spinning locks" \
+		spinning_hooks_are_off
 	# Four events for each group: at the start, the suspend, the resume and the stop.
 	set -- $LINUX $SLEEPING
 	check_on_console "suspend: no lock is observed from the suspend to the resume" is \

@@ -35,7 +35,7 @@ record_writers()
 	ntklog report --table blockers --by cgroup --csv --top 0 tasks.etl >tasks.csv 2>/dev/null
 	[ -s tasks.etl.names ]
 }
-waited_for_each_other()
+tasks_waited_for_each_other()
 {
 	cat tasks.csv
 	grep -q '/ends.scope.*/execs.scope' tasks.csv && grep -q '/execs.scope.*/ends.scope' tasks.csv
@@ -43,26 +43,26 @@ waited_for_each_other()
 # If a CPU stalls, one writer may be done before the other one begins.
 record_writers_that_wait()
 {
-	record_writers && waited_for_each_other
+	record_writers && tasks_waited_for_each_other
 }
 check "tasks: record two processes of two cgroups" repeat_until record_writers_that_wait
 check "tasks: every task has a name" sh -c "! grep 'have no name' tasks.log"
 
-# has_task NAME ID PROCESS CGROUP
-has_task()
+# names_file_has_task NAME ID PROCESS CGROUP
+names_file_has_task()
 {
 	grep "^thread $2[@ ]" tasks.etl.names
 	grep -q "^thread $2\(@[0-9]*\)\? $1$(printf '\t')$3$(printf '\t')$4\$" tasks.etl.names
 }
 check "tasks: the process that ended has its cgroup" \
-	has_task sh "$(cat /tmp/ends.pid)" "$(cat /tmp/ends.pid)" /ends.scope
+	names_file_has_task sh "$(cat /tmp/ends.pid)" "$(cat /tmp/ends.pid)" /ends.scope
 check "tasks: the process that called exec has the name before" \
-	has_task sh "$(cat /tmp/execs.pid)" "$(cat /tmp/execs.pid)" /execs.scope
+	names_file_has_task sh "$(cat /tmp/execs.pid)" "$(cat /tmp/execs.pid)" /execs.scope
 check "tasks: the process that called exec has the name after, from a time on" \
 	grep "^thread $(cat /tmp/execs.pid)@[0-9]* dd$(printf '\t')" tasks.etl.names
 
-# sum_of_column COLUMN TABLE OPTION...: in hundreds.
-sum_of_column()
+# print_column_sum COLUMN TABLE OPTION...: in hundreds.
+print_column_sum()
 {
 	column=$1
 	table=$2
@@ -70,17 +70,18 @@ sum_of_column()
 	ntklog report --csv --columns "$column" --table "$table" "$@" tasks.etl 2>/dev/null |
 		awk -F, '{ gsub(/"/, ""); sum += $NF } END { printf "%.0f\n", sum / 100 }'
 }
-sums_are_equal()
+parts_sum_to_total()
 {
 	for by in process cgroup thread; do
-		is "$(sum_of_column wait_total waiters --by $by)" "$(sum_of_column wait_total waiters)" &&
-			is "$(sum_of_column charged_total blockers --by $by)" \
-				"$(sum_of_column charged_total blockers)" || return 1
+		is "$(print_column_sum wait_total waiters --by $by)" \
+				"$(print_column_sum wait_total waiters)" &&
+			is "$(print_column_sum charged_total blockers --by $by)" \
+				"$(print_column_sum charged_total blockers)" || return 1
 	done
-	[ "$(sum_of_column wait_total waiters)" -gt 0 ]
+	[ "$(print_column_sum wait_total waiters)" -gt 0 ]
 }
-check "tasks: the sums by process and by cgroup are those of the plain tables" sums_are_equal
-check "tasks: the cgroups have waited for each other" waited_for_each_other
+check "tasks: the sums by process and by cgroup are those of the plain tables" parts_sum_to_total
+check "tasks: the cgroups have waited for each other" tasks_waited_for_each_other
 check "tasks: a filter takes the events of one cgroup" sh -c \
 	"ntklog dump --filter 'cgroup == /ends.scope' tasks.etl | grep -q ThreadId=$(cat /tmp/ends.pid)"
 
@@ -93,8 +94,8 @@ done
 END
 sh /tmp/writer first 2>/dev/null &
 sh /tmp/writer second 2>/dev/null &
-# top_tells BY PATTERN...
-top_tells()
+# top_json_has BY PATTERN...
+top_json_has()
 {
 	by=$1
 	shift
@@ -103,11 +104,11 @@ top_tells()
 		grep -q -- "$pattern" top-$by.json || return
 	done
 }
-check "tasks: top --by cgroup tells who waited for whom" wait_for top_tells cgroup \
+check "tasks: top --by cgroup tells who waited for whom" wait_for top_json_has cgroup \
 	'"waiter":"/first.scope","holder":"/second.scope"' \
 	'"waiter":"/second.scope","holder":"/first.scope"'
-check "tasks: top --by process tells names" wait_for top_tells process '"waiter":"[0-9]* dd"'
-check "tasks: top --by stack tells functions" wait_for top_tells stack \
+check "tasks: top --by process tells names" wait_for top_json_has process '"waiter":"[0-9]* dd"'
+check "tasks: top --by stack tells functions" wait_for top_json_has stack \
 	'"waiter":"[a-z0-9_]* < [^"]* < ' '"holder":"[a-z0-9_]* < [^"]* < '
 touch /tmp/enough
 wait

@@ -3,7 +3,7 @@
 #
 # check_tool.py checks the files.
 
-status_is()
+exit_status_is()
 {
 	expected=$1
 	shift
@@ -25,7 +25,7 @@ wait_for_started_session()
 	wait_for grep -q started $D/sessions/*/state
 }
 
-all_are_stopped()
+all_sessions_are_stopped()
 {
 	is "$(cat $D/sessions/*/state | sort -u)" stopped
 }
@@ -41,7 +41,8 @@ check "tool: set spinlock without a hold threshold succeeds" ntklog set spinlock
 check "tool: set without a hold threshold keeps it" is "$(print_parameters)" "2 3000 4 1000000 "
 check "tool: set with a hold threshold succeeds" ntklog set spinlock 3 2000 5 0
 check "tool: set with a hold threshold sets all parameters" is "$(print_parameters)" "3 2000 5 0 "
-check "tool: set refuses a hold threshold of 999999" status_is 1 ntklog set spinlock 1 1000 1 999999
+check "tool: set refuses a hold threshold of 999999" exit_status_is 1 ntklog set spinlock 1 1000 1 \
+	999999
 check "tool: a refused set changes no parameter" is "$(print_parameters)" "3 2000 5 0 "
 check "tool: set resource succeeds" ntklog set resource 6 7 8
 check "tool: set resource sets all parameters" \
@@ -79,18 +80,19 @@ repeat_until torture_acquires_enough
 exit 7
 END
 cat $D/counters >tool.before
-check "tool: record has the exit status of its command" status_is 7 ntklog record -o tool.etl -n 60 \
-	-e spinlock,resource,contextswap -- sh /tmp/recorded.sh
+check "tool: record has the exit status of its command" exit_status_is 7 ntklog record -o tool.etl \
+	-n 60 -e spinlock,resource,contextswap -- sh /tmp/recorded.sh
 cat $D/counters >tool.after
 check "tool: only root can read the files" is "$(stat -c %a tool.etl tool.etl.names tool-stop.etl |
 	tr '\n' ' ')" "600 600 600 "
-check "tool: record of a missing command has status 127" status_is 127 ntklog record -e spinlock --no-names \
-	-o tool-none.etl -- frobnicate
-check "tool: record of a killed command has status 143" status_is 143 ntklog record -e spinlock --no-names \
-	-o tool-none.etl -- sh -c 'kill -TERM $$'
-check "tool: record --duration ends without a command" status_is 0 ntklog record -e spinlock --no-names -o tool-time.etl --duration 0.5
-check "tool: record --duration ends a longer command" status_is 0 ntklog record -e spinlock --no-names \
-	-o tool-time.etl --duration 0.5 -- sleep 100
+check "tool: record of a missing command has status 127" exit_status_is 127 ntklog record -e \
+	spinlock --no-names -o tool-none.etl -- frobnicate
+check "tool: record of a killed command has status 143" exit_status_is 143 ntklog record -e \
+	spinlock --no-names -o tool-none.etl -- sh -c 'kill -TERM $$'
+check "tool: record --duration ends without a command" exit_status_is 0 ntklog record -e spinlock \
+	--no-names -o tool-time.etl --duration 0.5
+check "tool: record --duration ends a longer command" exit_status_is 0 ntklog record -e spinlock \
+	--no-names -o tool-time.etl --duration 0.5 -- sleep 100
 check "tool: record to a full disk is reported" output_has "No space left on device" ntklog record -e spinlock --no-names \
 	-o /dev/full --duration 0.3
 check "tool: record to a missing directory is reported" output_has "/nonexistent/x.etl" ntklog record -e spinlock \
@@ -115,15 +117,15 @@ wait_for sh -c 'tr "\r" "\n" <tool-terminal.txt | sed -n "s/.* s, \([0-9]*\) eve
 	sort -u | grep -c . | grep -vx "[01]"'
 kill -INT $(pidof ntklog)
 wait $!
-# top_shows FILE COMMAND...: top has rows only if it got events of the torture.
-top_shows()
+# top_shows_torture FILE COMMAND...: top has rows only if it got events of the torture.
+top_shows_torture()
 {
 	file=$1
 	shift
 	"$@" >"$file" && grep -q torture_locks "$file"
 }
-check "tool: top on a terminal shows the locks" repeat_until top_shows tool-top-terminal.txt \
-	env TERM=vt100 ./terminal ntklog top -e spinlock --once
+check "tool: top on a terminal shows the locks" repeat_until top_shows_torture \
+	tool-top-terminal.txt env TERM=vt100 ./terminal ntklog top -e spinlock --once
 
 # Lose events: small buffers, and a recorder that SIGSTOP stops until events are lost.
 ntklog record -e spinlock --no-names -o tool-lost.etl -b 4K -n 2 --duration 4 2>tool-lost.log &
@@ -146,7 +148,7 @@ wait $! 2>/dev/null
 cp /tmp/killed.etl tool-killed.etl
 check "tool: the file of a killed recording can be read" sh -c \
 	'ntklog dump tool-killed.etl >/tmp/killed.txt && [ "$(wc -l </tmp/killed.txt)" -gt 1000 ]'
-check "tool: the session of a killed recording stops" wait_for all_are_stopped
+check "tool: the session of a killed recording stops" wait_for all_sessions_are_stopped
 
 # Through a pipe, events can be read while they are recorded.
 mkfifo /tmp/pipe
@@ -161,7 +163,8 @@ check "tool: events come through a pipe while they are recorded" output_has star
 kill -INT $recorder
 check "tool: the recording of a pipe ends" wait $recorder
 check "tool: the reader of the pipe ends" wait $reader
-check "tool: top --once succeeds" repeat_until top_shows top.json ntklog top -e spinlock --once --json
+check "tool: top --once succeeds" repeat_until top_shows_torture top.json ntklog top -e spinlock \
+	--once --json
 rmmod ntklog_torture
 ntklog top -e spinlock -d 0.5 -n 3 >top.txt &
 wait_for_started_session

@@ -25,7 +25,7 @@ check "unload: a session works after loading again" sh -c ". ./lib.sh
 	echo 0 >$S/flush_timer && echo start >$S/state && echo stop >$S/state &&
 	[ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
 # Have records of tasks made, by mutexes that living tasks acquire.
-make_records()
+make_task_records()
 {
 	echo PERF_LINUX_MUTEX >$S/group_mask
 	echo start >$S/state
@@ -35,7 +35,7 @@ make_records()
 
 insmod ntklog_torture.ko duration=0
 insmod symbol_user.ko
-make_records
+make_task_records
 rmmod ntklog_torture
 check "unload: records stay for a user by symbol_get when the last other user goes" \
 	grep '^task records: [1-9]' $D/linux
@@ -45,7 +45,7 @@ insmod ntklog.ko
 insmod symbol_user.ko
 check "unload: refused while a module has functions by symbol_get" sh -c '! rmmod ntklog'
 check "unload: a task that used such a function and exited has no record" grep '^task records: 0,' $D/linux
-make_records
+make_task_records
 check "unload: records of living tasks stay for the user of such a function" \
 	grep '^task records: [1-9]' $D/linux
 rmmod symbol_user
@@ -57,16 +57,16 @@ done
 check "unload: unloading succeeds five times with a session" is $rounds 5
 rmmod ntklog
 
-refused_torture()
+torture_is_refused()
 {
 	before=$(dmesg | grep -c ntklog_torture:)
 	! insmod ntklog_torture.ko "$@" && [ "$(dmesg | grep -c ntklog_torture:)" -gt "$before" ]
 }
 insmod ntklog.ko
-check "torture: unknown type is refused" refused_torture torture_type=none
-check "torture: no users are refused" refused_torture threads=0 softirqs=0 hardirqs=0
-check "torture: a nest of more than all locks is refused" refused_torture locks=4 nest=5
-check "torture: 17 locks are refused" refused_torture locks=17
-check "torture: a negative hold time is refused" refused_torture hold_us=-1
+check "torture: unknown type is refused" torture_is_refused torture_type=none
+check "torture: no users are refused" torture_is_refused threads=0 softirqs=0 hardirqs=0
+check "torture: a nest of more than all locks is refused" torture_is_refused locks=4 nest=5
+check "torture: 17 locks are refused" torture_is_refused locks=17
+check "torture: a negative hold time is refused" torture_is_refused hold_us=-1
 rmmod ntklog
 check "unload: the kernel log has no warning" kernel_is_silent

@@ -72,7 +72,7 @@ class Browser:
     def call(self, method, **parameters):
         return self._call(method, self._session, **parameters)
 
-    def open(self, path, width=1280, height=900, mode="light", script=True):
+    def open_page(self, path, width=1280, height=900, mode="light", script=True):
         """Open a page in a window of this size; the console's messages are in self.messages."""
         self.messages = []
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
@@ -91,7 +91,7 @@ class Browser:
             raise RuntimeError(result["exceptionDetails"])
         return result["result"].get("value")
 
-    def key(self, key, count=1, **parameters):
+    def press_key(self, key, count=1, **parameters):
         """Press a key: its name, or a character."""
         for _ in range(count):
             for kind in "keyDown", "keyUp":
@@ -100,30 +100,30 @@ class Browser:
                           **({"text": "\r"} if key == "Enter" else
                              {} if key in KEYS else {"text": key}), **parameters)
 
-    def centre(self, expression):
+    def centre_of(self, expression):
         return self.evaluate(
             "(() => { const e = %s; e.scrollIntoView({block: 'center'}); "
             "const r = e.getBoundingClientRect(); "
             "return [r.x + r.width / 2, r.y + r.height / 2]; })()"
             % expression)
 
-    def pointer(self, kind, at, **parameters):
+    def send_mouse_event(self, kind, at, **parameters):
         self.call("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], **parameters)
 
     def hover(self, expression):
-        self.pointer("mouseMoved", self.centre(expression))
+        self.send_mouse_event("mouseMoved", self.centre_of(expression))
 
     def click(self, expression):
-        at = self.centre(expression)
+        at = self.centre_of(expression)
         for kind in "mousePressed", "mouseReleased":
-            self.pointer(kind, at, button="left", clickCount=1)
+            self.send_mouse_event(kind, at, button="left", clickCount=1)
 
     def drag(self, begin, end):
-        self.pointer("mousePressed", begin, button="left", clickCount=1)
-        self.pointer("mouseMoved", end, button="left", buttons=1)
-        self.pointer("mouseReleased", end, button="left", clickCount=1)
+        self.send_mouse_event("mousePressed", begin, button="left", clickCount=1)
+        self.send_mouse_event("mouseMoved", end, button="left", buttons=1)
+        self.send_mouse_event("mouseReleased", end, button="left", clickCount=1)
 
-    def screenshot(self, path, whole=True):
+    def save_screenshot(self, path, whole=True):
         parameters = {}
         if whole:
             size = self.call("Page.getLayoutMetrics")["cssContentSize"]

@@ -134,14 +134,14 @@ def logfile_header(buffers):
                          clock_type, buffers_lost, names[0])
 
 
-def in_time(buffers, hook_id):
+def events_in_order_of_time(buffers, hook_id):
     """The events with a hook id, of all processors, in the order of time."""
     return sorted((event for buffer in buffers[1:] for event in buffer.events
                    if event.hook_id == hook_id),
                   key=lambda event: (event.time_stamp, event.offset))
 
 
-def spin_lock(event):
+def decode_spin_lock(event):
     expect(event.hook_id == SPINLOCK and event.version == 2, "no spin lock event")
     expect(len(event.data) == 0x38, "0x%x: 0x%x bytes", event.offset, len(event.data))
     *fields, flags, rule, reserved = struct.unpack("<QQQQIIIIBBBB4s", event.data)
@@ -149,21 +149,21 @@ def spin_lock(event):
     return SpinLock(*fields, flags & 0x3F, flags >> 6 & 1, flags >> 7, rule)
 
 
-def spin_locks(buffers):
-    return [spin_lock(event) for event in in_time(buffers, SPINLOCK)]
+def decode_spin_locks(buffers):
+    return [decode_spin_lock(event) for event in events_in_order_of_time(buffers, SPINLOCK)]
 
 
-def resource(event):
+def decode_resource(event):
     expect(event.hook_id == RESOURCE and event.version == 2, "no resource event")
     expect(len(event.data) == 0x30, "0x%x: 0x%x bytes", event.offset, len(event.data))
     return Resource(*struct.unpack("<QQQIIQII", event.data))
 
 
-def resources(buffers):
-    return [resource(event) for event in in_time(buffers, RESOURCE)]
+def decode_resources(buffers):
+    return [decode_resource(event) for event in events_in_order_of_time(buffers, RESOURCE)]
 
 
-def callers(buffers):
+def callers_with_records(buffers):
     """Pairs of a CALLER event's data and the record behind it. A stack of a block may be between.
     """
     last_by_processor = {}
@@ -176,10 +176,10 @@ def callers(buffers):
             last_by_processor[buffer.processor] = event
             if last and last.hook_id == CALLER and last.time_stamp == event.time_stamp:
                 expect(last.version == 2 and len(last.data) == 0x38, "0x%x: caller", last.offset)
-                yield Caller(*struct.unpack("<QQQQQQQ", last.data)), resource(event)
+                yield Caller(*struct.unpack("<QQQQQQQ", last.data)), decode_resource(event)
 
 
-def context_swap(event):
+def decode_context_swap(event):
     """The record of a CONTEXTSWAP event, in any version."""
     expect(event.hook_id == CONTEXTSWAP and 1 <= event.version <= 4, "no context swap")
     expect(len(event.data) == (0x10 if event.version == 1 else 0x18), "0x%x: 0x%x bytes",
@@ -189,7 +189,7 @@ def context_swap(event):
     return ContextSwap(*struct.unpack("<IIbbBbBBBBIi", event.data))
 
 
-def ready_thread(event):
+def decode_ready_thread(event):
     """The record of a READY_THREAD event, as Microsoft's page "ReadyThread class" has it."""
     expect(event.hook_id == READY_THREAD and event.version == 2, "no ReadyThread event")
     expect(len(event.data) == 8, "0x%x: 0x%x bytes", event.offset, len(event.data))
@@ -198,7 +198,7 @@ def ready_thread(event):
     return ReadyThread(*fields)
 
 
-def stack_walk(event):
+def decode_stack_walk(event):
     """The record of a STACKWALK event, of 64-bit addresses."""
     expect(event.hook_id == STACKWALK and event.version == 2, "no stack")
     addresses = len(event.data) - 0x10
@@ -208,7 +208,7 @@ def stack_walk(event):
                      struct.unpack_from("<%dQ" % (addresses // 8), event.data, 0x10))
 
 
-def stacks_of(event):
+def groups_with_stacks(event):
     expect(event.hook_id in (STACKS_DC_START, STACKS_DC_END) and event.version == 1,
            "no rundown of stacks")
     expect(len(event.data) == 4, "0x%x: 0x%x bytes", event.offset, len(event.data))
@@ -218,7 +218,7 @@ def stacks_of(event):
             if stacks & bit]
 
 
-def with_stacks(buffers):
+def events_with_stacks(buffers):
     """Return [(event, the stack that directly follows it on its processor, or None)], and the other
     stacks.
     """
@@ -232,7 +232,7 @@ def with_stacks(buffers):
                     pairs.append((event, None))
                     before = event
                     continue
-                stack = stack_walk(event)
+                stack = decode_stack_walk(event)
                 if before and before.time_stamp == stack.event_time_stamp:
                     pairs[-1] = before, stack
                 else:
@@ -241,7 +241,7 @@ def with_stacks(buffers):
     return pairs, without
 
 
-def locks(data):
+def decode_lock_list(data):
     expect(len(data) >= 8, "%d bytes are no RTL_PROCESS_LOCKS", len(data))
     count, padding = struct.unpack_from("<II", data, 0)
     expect(len(data) == 8 + 0x30 * count and not padding, "%d bytes for %d locks",

@@ -38,11 +38,11 @@ LOCKS = (("mm_struct.mmap_lock", "rwsem", 2000, 6000, (5, 6)),
 TASKS = ("postgres", "postgres", "kworker/u8:3", "nginx", "backup.sh", "jbd2/sda1-8", "python3")
 
 
-def address(function):
+def address_of(function):
     return 0xFFFFFFFF81000000 + 0x1000 * function
 
 
-def simulate(number, random_, ticks):
+def simulate_lock(number, random_, ticks):
     _, kind, mean_hold, mean_pause, paths = LOCKS[number]
     lock, free, arrival = 0xFFFF888010000000 + 0x100 * number, 0, 0
     while arrival < ticks:
@@ -53,38 +53,39 @@ def simulate(number, random_, ticks):
         acquired = max(arrival, free)
         free = release = acquired + hold
         task = random_.randrange(len(TASKS))
-        path = [address(at) + 0x10 for at in PATHS[random_.choice(paths)]][::-1]
+        path = [address_of(at) + 0x10 for at in PATHS[random_.choice(paths)]][::-1]
         at = BEGIN + release
         if kind:
-            yield at, etl.linux_lock(kind, time_stamp=at, address=lock, hold=hold, wait=wait,
-                                     acquire=BEGIN + acquired, thread=100 + task,
-                                     delta=1)
+            yield at, etl.linux_lock_event(kind, time_stamp=at, address=lock, hold=hold, wait=wait,
+                                           acquire=BEGIN + acquired, thread=100 + task,
+                                           delta=1)
         else:
             yield at, etl.perfinfo(0x0529, etl.spin_lock(
                 address=lock, caller=path[0], acquire=BEGIN + acquired, release=at,
                 wait=wait, spins=1 if wait else 0, thread=100 + task, interrupts=0,
                 depth=1 + random_.randrange(3), flags=1), time_stamp=at)
-        yield at + 1, etl.stack(at, path, thread=100 + task)
+        yield at + 1, etl.stack_event(at, path, thread=100 + task)
 
 
-def names():
-    yield from ("%x T %s" % (address(i), name) for i, name in enumerate(FUNCTIONS))
+def lines_of_names():
+    yield from ("%x T %s" % (address_of(i), name) for i, name in enumerate(FUNCTIONS))
     yield from ("%x d %s" % (0xFFFF888010000000 + 0x100 * i, lock[0])
                 for i, lock in enumerate(LOCKS))
     yield from ("thread %d %s" % (100 + i, name) for i, name in enumerate(TASKS))
 
 
-def write(path, seed=1, ticks=etl.PERF_FREQ):
+def write_sample(path, seed=1, ticks=etl.PERF_FREQ):
     random_ = random.Random(seed)
     events = sorted((event for number in range(len(LOCKS))
-                     for event in simulate(number, random_, ticks)), key=lambda event: event[0])
+                     for event in simulate_lock(number, random_, ticks)),
+                    key=lambda event: event[0])
     with open(path, "wb") as stream:
         stream.write(etl.long_file([etl.spinlock_rundown(1, 1, 1, 0),
                                     etl.ntklog_rundown(0, blockers=1), etl.resource_rundown(1, 1),
                                     *(event for _, event in events)]))
     with open(path + ".names", "w", encoding="ascii") as stream:
-        stream.writelines(line + "\n" for line in names())
+        stream.writelines(line + "\n" for line in lines_of_names())
 
 
 if __name__ == "__main__":
-    write(sys.argv[1], int((sys.argv + ["1"])[2]))
+    write_sample(sys.argv[1], int((sys.argv + ["1"])[2]))

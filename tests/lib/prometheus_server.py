@@ -13,13 +13,13 @@ import urllib.request
 CONTRIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../contrib/prometheus")
 
 
-def free_address():
+def find_free_address():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return "127.0.0.1:%d" % free.getsockname()[1]
 
 
-def dashboard_queries():
+def queries_of_dashboard():
     """The queries of the dashboard's panels, for all machines and ranges of ten seconds."""
     with open(os.path.join(CONTRIB, "ntklog-dashboard.json"), encoding="utf-8") as stream:
         dashboard = json.load(stream)
@@ -35,7 +35,7 @@ class Server:
     """The server scrapes each second."""
 
     def __init__(self, programs, directory, target):
-        self.address = free_address()
+        self.address = find_free_address()
         with open(os.path.join(CONTRIB, "scrape.yml"), encoding="utf-8") as stream:
             config = stream.read()
         config = config.replace("127.0.0.1:10529", target).replace("interval: 15s", "interval: 1s")
@@ -49,7 +49,7 @@ class Server:
                  "--storage.tsdb.path=" + os.path.join(directory, "data"),
                  "--web.listen-address=" + self.address], stdout=log, stderr=log)
 
-    def query(self, expression):
+    def run_query(self, expression):
         """The result: a list of dictionaries with metric and value."""
         url = "http://%s/api/v1/query?%s" % (self.address,
                                              urllib.parse.urlencode({"query": expression}))
@@ -59,7 +59,7 @@ class Server:
     def wait_for(self, expression):
         for _ in range(600):
             try:
-                result = self.query(expression)
+                result = self.run_query(expression)
             except OSError:
                 result = []
             if result:

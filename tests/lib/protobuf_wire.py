@@ -4,7 +4,7 @@
 import struct
 
 
-def varint(data, at):
+def decode_varint(data, at):
     """Return the varint at an offset, and the offset behind it."""
     value = shift = 0
     while True:
@@ -15,18 +15,18 @@ def varint(data, at):
             return value, at
 
 
-def fields(data):
+def decode_fields(data):
     """Yield the number and the value of each field of a message."""
     at = 0
     while at < len(data):
-        tag, at = varint(data, at)
+        tag, at = decode_varint(data, at)
         if tag & 7 == 0:
-            value, at = varint(data, at)
+            value, at = decode_varint(data, at)
         elif tag & 7 == 1:
             (value,) = struct.unpack_from("<Q", data, at)
             at += 8
         elif tag & 7 == 2:
-            size, at = varint(data, at)
+            size, at = decode_varint(data, at)
             value, at = data[at:at + size], at + size
             if len(value) != size:
                 raise ValueError("a field ends behind its message")
@@ -35,21 +35,21 @@ def fields(data):
         yield tag >> 3, value
 
 
-def numbers(data):
+def decode_packed_numbers(data):
     at, values = 0, []
     while at < len(data):
-        value, at = varint(data, at)
+        value, at = decode_varint(data, at)
         values.append(value)
     return values
 
 
-def message(data):
+def last_value_by_field(data):
     """Return a dictionary of a message: number of a field: its last value."""
-    return dict(fields(data))
+    return dict(decode_fields(data))
 
 
-def lists(data):
+def values_by_field(data):
     values = {}
-    for number, value in fields(data):
+    for number, value in decode_fields(data):
         values.setdefault(number, []).append(value)
     return values

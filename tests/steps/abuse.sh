@@ -55,7 +55,7 @@ fill_shared_directory "$DIR" debug <<-END
 END
 build_guest_programs "$DIR" abuse fail
 run_test "abuse: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -t $limit -k "$(print_image debug)" -c 3 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -t $limit -k "$(print_kernel_image debug)" -c 3 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 run_test "abuse: the torture succeeds meanwhile" sh -c \
 	"[ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 2 ]"

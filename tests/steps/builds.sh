@@ -8,13 +8,13 @@
 
 OURS='^(/build/|(include|module|kunit|workload|tests|tools|Documentation)/|ntklog\.)'
 
-# builds_in_suite KERNEL NAME [ARGUMENT...]: build in a fresh Debian of the kernel's suite, to
-# out/build/NAME.
-builds_in_suite()
+# modules_build_in_suite KERNEL NAME [ARGUMENT...]: build in a fresh Debian of the kernel's suite,
+# to out/build/NAME.
+modules_build_in_suite()
 {
 	local kernel=$1 name=$2 root
 	shift 2
-	debian_kernel "$kernel"
+	set_debian_kernel "$kernel"
 	root=$DIR/root-$SUITE
 	[ -d "$root" ] ||
 		"$TOP/scripts/build/suite-root.sh" "$SUITE" "$KDIR" "$root"
@@ -25,9 +25,9 @@ builds_in_suite()
 }
 
 for kernel in trixie newest; do
-	run_test "builds: $kernel's kernel" builds_in_suite $kernel $kernel
+	run_test "builds: $kernel's kernel" modules_build_in_suite $kernel $kernel
 done
 # Debian's headers are configured for gcc.
-run_test "builds: clang" builds_in_suite trixie clang \
+run_test "builds: clang" modules_build_in_suite trixie clang \
 	CC=/build/tests/lib/kernel-clang
-as_root rm -rf "$DIR"/root-*
+run_as_root rm -rf "$DIR"/root-*

@@ -8,4 +8,4 @@
 . "$(dirname "$0")/../e2e.sh"
 
 run_guest "$1" tasks classes classes_kept classes_hidden
-check_with "$1" check_classes.py
+run_check_program "$1" check_classes.py

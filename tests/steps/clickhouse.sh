@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need tool
-need clickhouse
+install_groups tool
+install_groups clickhouse
 build_tool
 PYTHONPATH=$TOP/tests/lib python3 "$TOP/tests/check/check_clickhouse.py" "$NTKLOG" "$DIR"

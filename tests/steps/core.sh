@@ -16,5 +16,5 @@ newest) scripts=(loaded sessions readers events ready_threads resources torture 
 	;;
 esac
 run_guest "$1" "${scripts[@]}"
-check_with "$1" check_e2e.py Session Records Resources Locks
-check_with "$1" check_ready_threads.py
+run_check_program "$1" check_e2e.py Session Records Resources Locks
+run_check_program "$1" check_ready_threads.py

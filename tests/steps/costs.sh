@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-debian_kernel 6.12
+set_debian_kernel 6.12
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$DIR/"
 cp "$TOP/bench/linux-workload.sh" "$DIR/workload.sh"

@@ -20,7 +20,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 	dmesg >dmesg.log
 END
 run_test "crowd: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -c 8 -m 1024 -k "$(print_image debug)" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -c 8 -m 1024 -k "$(print_kernel_image debug)" "$DIR"
 run_test "crowd: 32 threads on 8 processors are all served" \
 	grep "Start of test: .* threads=32 .*" "$DIR/dmesg.log"
 run_test "crowd: no resource is owned by two" \

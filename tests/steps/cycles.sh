@@ -35,7 +35,7 @@ cycles=${CYCLES:-10}
 	dmesg >dmesg.log
 END
 run_test "cycles: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" -c 2 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$(print_kernel_image debug)" -c 2 "$DIR"
 run_test "cycles: $cycles, and readers were in the way" \
 	grep -E "^$cycles cycles, $cycles times" "$DIR/guest.log"
 run_test "cycles: the kernel log has no report" log_has_reports "$DIR/dmesg.log" ''

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need docs
+install_groups docs
 build_tool
 run_test "docs: make docs has no warning" make -s -C "$TOP" docs
 run_test_program python3 "$TESTS/check/check_docs.py" "$NTKLOG" "$TOP"

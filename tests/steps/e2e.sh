@@ -15,9 +15,9 @@ if [ "$1" = "$KERNEL_SERIES" ]; then
 else
 	run_guest "$1" loaded "${on_each_kernel[@]}" example unload lockdown
 fi
-check_with "$1" check_e2e.py
-check_with "$1" check_ready_threads.py
+run_check_program "$1" check_e2e.py
+run_check_program "$1" check_ready_threads.py
 if [ "$1" = "$KERNEL_SERIES" ]; then
-	check_with "$1" check_tool.py
-	check_with "$1" check_quickstart.py
+	run_check_program "$1" check_tool.py
+	run_check_program "$1" check_quickstart.py
 fi

@@ -7,10 +7,10 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-need metrics
+install_groups metrics
 PROMETHEUS=$("$TOP/scripts/packages/prometheus.sh")
 export PROMETHEUS
 library=$(PATH=$PATH:/sbin ldconfig -p | sed -n 's,.*libmicrohttpd\.so\.12 .*x86-64.* => ,,p')
 vm_options=(-P setpriv -P "$library")
 run_guest "$1" exporter
-check_with "$1" check_exporter.py
+run_check_program "$1" check_exporter.py

@@ -31,22 +31,24 @@ build_tool generate
 : >"$DIR/few"
 # shellcheck disable=SC2086 # words
 run_guest "$kernel" loaded sessions records resources torture foreign $sleeping
-check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_rundown \
+run_check_program "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_rundown \
 	Records.test_{spin_lock_fields_have_possible_values,ntklog_dump_prints_the_same} \
 	Records.test_every_event_is_counted \
 	Records.test_contended_acquisitions_are_sampled_by_the_rate
-check_with "$kernel" check_modes.py WaitsAlone
+run_check_program "$kernel" check_modes.py WaitsAlone
 if [ -n "$sleeping" ]; then
-	check_with "$kernel" check_sleeping.py
-	check_with "$kernel" check_planted.py
+	run_check_program "$kernel" check_sleeping.py
+	run_check_program "$kernel" check_planted.py
 fi
 # The tool prints the same about a recording here and in the virtual machine.
-tool_prints_the_same()
+tool_prints_same_as_in_guest()
 {
 	"$NTKLOG" dump "$DIR/$1.etl" | cmp - "$DIR/$1.dump"
 	"$NTKLOG" report "$DIR/$1.etl" --json --columns all --top 0 | cmp - "$DIR/$1.json"
 	"$NTKLOG" info "$DIR/$1.etl" --json | cmp - "$DIR/$1.info"
 	[ "$(wc -l <"$DIR/$1.dump")" -gt 20 ]
 }
-run_test "$1: the tool prints the same there and here about a recording of that kernel" tool_prints_the_same recorded
-run_test "$1: the tool prints the same there and here about a recording of x86-64" tool_prints_the_same other
+run_test "$1: the tool prints the same there and here about a recording of that kernel" \
+	tool_prints_same_as_in_guest recorded
+run_test "$1: the tool prints the same there and here about a recording of x86-64" \
+	tool_prints_same_as_in_guest other

@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need fuzz tool
+install_groups fuzz tool
 mkdir -p "$OUT/build/tool"
 run_test "fuzz: the fuzzer is built" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool" fuzz
 corpus=${FUZZ_CORPUS:-$DIR/corpus}

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need headers
+install_groups headers
 (cd "$TOP/include/uapi" && ls ntklog/*.h) | while read -r header; do
 	printf '#include <%s>\n' "$header"
 done >"$DIR/all.c"

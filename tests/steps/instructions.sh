@@ -6,8 +6,8 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need unpack modules native
-debian_kernel "$KERNEL_SERIES"
+install_groups unpack modules native
+set_debian_kernel "$KERNEL_SERIES"
 built=$OUT/build/$ABI
 run_test "instructions: the modules build" build_modules_silently "$KDIR" "$built"
 # The kernel reserves 8 KiB of static per-CPU memory for all modules together.
@@ -17,14 +17,14 @@ run_test_program python3 "$TESTS/check/check_instructions.py" "$built/workload/n
 	sed "s/ok - /ok - instructions: /"
 run_test_program python3 "$TESTS/check/check_memory.py" "$built/ntklog.ko" "$TOP"
 
-builds_native()
+native_bench_builds()
 {
 	local said
 	said=$(make -s --no-print-directory -C "$TOP/workload/native" O="$1" 2>&1)
 	[ -z "$said" ] || { echo "$said"; return 1; }
 }
 run_test "instructions: the native benchmark builds without a warning" \
-	builds_native "$OUT/build/native"
+	native_bench_builds "$OUT/build/native"
 
 native_locks_exclude()
 {

@@ -35,7 +35,7 @@ BUG: sleeping function called from invalid context at .*/eresource_acquire\.c'
 make_stock_guest_files()
 {
 	local words built CORE ARGUMENTS
-	debian_kernel "$kernel"
+	set_debian_kernel "$kernel"
 	built=$OUT/build/kunit-$ABI
 	words=$("$TOP/scripts/kernels/kunit-stock.sh" "$KDIR")
 	eval "$words"
@@ -59,11 +59,11 @@ make_test_kernel_guest_files()
 		build_modules_silently "$(output_of test-kernel "$kernel")" "$OUT/build/$kernel"
 	fill_shared_directory "$DIR" "$kernel" </dev/null
 	# KUnit is part of this kernel, so its filter is a parameter of the kernel.
-	vm=(-k "$(print_image "$kernel")" -a "kunit.filter_glob=${KUNIT_FILTER:-*}")
+	vm=(-k "$(print_kernel_image "$kernel")" -a "kunit.filter_glob=${KUNIT_FILTER:-*}")
 }
 
 # KUnit prints the explanation of a failure before the case's result; TAP has it after the result.
-print_tap()
+print_kunit_tap()
 {
 	awk -v kernel="$kernel" '
 		/^    # Subtest: / { suite = $3; text = ""; next }
@@ -108,7 +108,7 @@ esac
 END
 run_test "$kernel: the suites' virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" "${vm[@]}" -c 4 -m 2048 "$DIR"
-print_tap
+print_kunit_tap
 [ -z "${KUNIT_FILTER:-}" ] || exit 0
 for suite in $(sed -n 's/^\t\.name = "\(ntklog_[a-z_]*\)",$/\1/p' "$TOP"/kunit/*_test.c); do
 	run_test "$kernel: the suite $suite passed" \

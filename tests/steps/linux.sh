@@ -8,4 +8,4 @@
 . "$(dirname "$0")/../e2e.sh"
 
 run_guest "$1" linux linux_others
-check_with "$1" check_linux.py
+run_check_program "$1" check_linux.py

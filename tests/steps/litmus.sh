@@ -8,8 +8,8 @@
 
 herd=$(output_of herd)
 
-# verdict_is TEST Never|Sometimes
-verdict_is()
+# herd_verdict_is TEST Never|Sometimes
+herd_verdict_is()
 {
 	local said
 	# shellcheck disable=SC2086 # words
@@ -21,7 +21,7 @@ verdict_is()
 for litmus in "$TESTS"/litmus/*.litmus; do
 	name=$(basename "$litmus" .litmus)
 	wanted=$(sed -n 's/^ \* Result: //p' "$litmus")
-	run_test "litmus: $name: $wanted" verdict_is "$litmus" "$wanted"
+	run_test "litmus: $name: $wanted" herd_verdict_is "$litmus" "$wanted"
 done
 # A test whose wrong result cannot occur at all proves nothing.
 each_test_has_a_broken_variant()

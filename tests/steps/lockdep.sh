@@ -22,7 +22,7 @@ lockdep_catches()
 		case $1 in own) echo 1 >\$O ;; own_resource) echo 2 >\$O ;; esac
 		dmesg >dmesg.log
 	END
-	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" -c 1 -m 512 "$dir" &&
+	"$TOP/scripts/vm/vm.sh" -k "$(print_kernel_image debug)" -c 1 -m 512 "$dir" &&
 		log_has_reports "$dir/dmesg.log" "$2"
 }
 
@@ -69,7 +69,7 @@ free_mutexes_are_not_waited_for()
 			END { print acquired, waits; exit acquired < 1000 || waits * 20 > acquired }' \
 			$D/counters
 	END
-	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" -c 1 -m 512 "$dir"
+	"$TOP/scripts/vm/vm.sh" -k "$(print_kernel_image debug)" -c 1 -m 512 "$dir"
 }
 
 run_test "lockdep: a free mutex is not waited for" free_mutexes_are_not_waited_for

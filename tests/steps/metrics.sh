@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need metrics
+install_groups metrics
 build_tool fake_module.so
 programs=$("$TOP/scripts/packages/prometheus.sh")
 run_test_program python3 "$TESTS/check/check_metrics.py" "$NTKLOG" \

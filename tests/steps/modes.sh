@@ -12,4 +12,4 @@
 # queued spin locks.
 vm_options=(-c 3 -a clearcpuid=159)
 run_guest "$1" modes
-check_with "$1" check_modes.py
+run_check_program "$1" check_modes.py

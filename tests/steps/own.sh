@@ -9,7 +9,7 @@
 
 : >"$DIR/few"
 run_guest "$1" linux linux_others sleeping sleeping_others classes
-check_with "$1" check_linux.py
-check_with "$1" check_sleeping.py
-check_with "$1" check_classes.py Classes.test_usual_load_has_right_classes \
+run_check_program "$1" check_linux.py
+run_check_program "$1" check_sleeping.py
+run_check_program "$1" check_classes.py Classes.test_usual_load_has_right_classes \
 	Classes.test_reused_objects_have_right_classes Classes.test_report_sums_by_class

@@ -6,6 +6,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need page
+install_groups page
 build_tool
 run_test_program python3 "$TESTS/check/check_page.py" "$NTKLOG" "$DIR"

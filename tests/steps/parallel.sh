@@ -56,7 +56,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 	dmesg >dmesg.log
 END
 run_test "parallel: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" -c 3 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$(print_kernel_image debug)" -c 3 "$DIR"
 run_test "parallel: torture succeeds ten times" sh -c \
 	"grep 'End of test' $DIR/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 10 ]"
 run_test "parallel: settings changed three times under each torture" awk \

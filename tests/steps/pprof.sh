@@ -22,8 +22,8 @@ rows = json.load(sys.stdin)['$1']
 print(round(sum(row['$2'] or 0 for row in rows if not row.get('holder', '').startswith('('))))"
 }
 
-# has_the_sum FIELD TABLE FIELD_OF_REPORT
-has_the_sum()
+# pprof_sum_equals_report FIELD TABLE FIELD_OF_REPORT
+pprof_sum_equals_report()
 {
 	local of_pprof of_report
 	of_pprof=$(sum_of_pprof "$1")
@@ -33,14 +33,14 @@ has_the_sum()
 	[ "$of_pprof" -gt 0 ] && [ $((of_pprof - of_report)) -le 50 ] && [ $((of_report - of_pprof)) -le 50 ]
 }
 
-shows_the_functions()
+pprof_shows_functions()
 {
 	"$PPROF" -top -sample_index=delay "$DIR/sample.pb.gz" | tee "$DIR/top"
 	grep -q '^Type: delay' "$DIR/top"
 	grep -q ' some_function$' "$DIR/top"
 }
 
-shows_the_labels()
+pprof_shows_labels()
 {
 	"$PPROF" -tags -sample_index=hold "$DIR/sample.pb.gz" | tee "$DIR/tags"
 	grep -q '^ class: Total' "$DIR/tags"
@@ -50,7 +50,7 @@ shows_the_labels()
 	grep -q '^ pid: Total' "$DIR/tags"
 }
 
-need tool
+install_groups tool
 build_tool
 PPROF=$("$TOP/scripts/build/pprof.sh")
 SAMPLE=$TOP/Documentation/examples/sample-stacks.etl
@@ -59,9 +59,9 @@ printf '%s\n' 'ffffffffaafb2c00 T some_function' $'thread 244 worker\t243' \
 	$'thread 243 some_server\t243' >"$DIR/names"
 run_test "pprof: ntklog converts the sample" \
 	"$NTKLOG" convert --pprof "$DIR/sample.pb.gz" --names "$DIR/names" "$SAMPLE"
-run_test "pprof: Go's pprof shows the functions" shows_the_functions
-run_test "pprof: Go's pprof has the labels of class, task and process" shows_the_labels
-run_test "pprof: the delay is the wait of the report" has_the_sum 2 stacks wait_total_ns
-run_test "pprof: the hold is the hold of the report" has_the_sum 4 stacks hold_total_ns
+run_test "pprof: Go's pprof shows the functions" pprof_shows_functions
+run_test "pprof: Go's pprof has the labels of class, task and process" pprof_shows_labels
+run_test "pprof: the delay is the wait of the report" pprof_sum_equals_report 2 stacks wait_total_ns
+run_test "pprof: the hold is the hold of the report" pprof_sum_equals_report 4 stacks hold_total_ns
 run_test "pprof: the charged waits are those of the report" \
-	has_the_sum 5 blockers charged_total_ns
+	pprof_sum_equals_report 5 blockers charged_total_ns

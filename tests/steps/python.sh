@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need tool python
+install_groups tool python
 build_tool
 
 # make_package NAME CFLAGS: build the package in out/build/NAME.
@@ -15,8 +15,8 @@ make_package()
 	make -s -C "$TOP/tools/ntklog" O="$OUT/build/$1" CFLAGS="$2" python
 }
 
-# without_python_headers ARGUMENT...: run make with a pkg-config that does not know Python.
-without_python_headers()
+# make_without_python_headers ARGUMENT...: run make with a pkg-config that does not know Python.
+make_without_python_headers()
 {
 	mkdir -p "$DIR/bin"
 	printf '#!/bin/sh\ncase "$*" in *python3*) exit 1 ;; esac\nexec %s "$@"\n' \
@@ -25,9 +25,9 @@ without_python_headers()
 	PATH=$DIR/bin:$PATH make -s -C "$TOP/tools/ntklog" O="$DIR/empty" "$@"
 }
 
-names_the_package()
+make_names_missing_package()
 {
-	! without_python_headers python >"$DIR/message" 2>&1
+	! make_without_python_headers python >"$DIR/message" 2>&1
 	cat "$DIR/message"
 	grep -q 'the Python package needs python3-dev' "$DIR/message"
 }
@@ -47,8 +47,8 @@ run_cases()
 run_test "python: builds without a warning" make_package tool "-O2 -g -Werror"
 run_test "python: builds with ASan" make_package python-asan \
 	"-O1 -g -fsanitize=address -fno-sanitize-recover"
-run_test "python: the tool needs no headers of Python" without_python_headers -n all
-run_test "python: make names the package with the headers" names_the_package
+run_test "python: the tool needs no headers of Python" make_without_python_headers -n all
+run_test "python: make names the package with the headers" make_names_missing_package
 run_cases test_python tool "$@"
 run_cases test_python_pipes tool "$@"
 [ $# != 0 ] || set -- Events Columns Damage

@@ -7,10 +7,10 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-need root
-as_root rm -rf "$DIR/root"
+install_groups root
+run_as_root rm -rf "$DIR/root"
 "$TOP/scripts/vm/clean-root.sh" trixie "$DIR/root" linux-perf bpftrace libbpf-tools trace-cmd
 grep -P '^\t(trace-cmd|bpftrace|perf) ' "$TOP/Documentation/guide/recipes.rst" |
 	sed 's/^\t//; s/\t*#.*//' >"$DIR/recipes.commands"
 run_guest "$1" recipes
-as_root rm -rf "$DIR/root"
+run_as_root rm -rf "$DIR/root"

@@ -8,4 +8,4 @@
 . "$(dirname "$0")/../e2e.sh"
 
 run_guest "$1" sleeping sleeping_others stalled
-check_with "$1" check_sleeping.py
+run_check_program "$1" check_sleeping.py

@@ -11,6 +11,6 @@
 # uses real queued spin locks.
 vm_options=(-c 3 -a clearcpuid=159)
 run_guest "$1" stacks holders planted
-check_with "$1" check_stacks.py
-check_with "$1" check_holders.py
-check_with "$1" check_planted.py
+run_check_program "$1" check_stacks.py
+run_check_program "$1" check_holders.py
+run_check_program "$1" check_planted.py

@@ -29,10 +29,10 @@ debug | kcsan)
 	kernel=$(output_of test-kernel "$1")
 	cp "$kernel"/kernel/{torture,locking/locktorture}.ko "$DIR/"
 	build_guest_programs "$DIR" fail
-	vm_options=(-k "$(print_image "$1")" -m 2048)
+	vm_options=(-k "$(print_kernel_image "$1")" -m 2048)
 	;;
 *)
-	debian_kernel "$1"
+	set_debian_kernel "$1"
 	script+="types=none"$'\n'
 	run_test "strain: the modules build" build_modules_silently "$KDIR" "$OUT/build/$ABI"
 	cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI"/tests/modules/*.ko "$DIR/"

@@ -14,19 +14,19 @@ kernel_doc_is_silent()
 	[ ! -s "$DIR/kernel-doc.log" ]
 }
 
-no_file_is_longer()
+no_file_is_too_long()
 {
 	cd "$TOP"
 	git ls-files '*.[ch]' '*.S' '*.py' '*.sh' '*.js' '*.css' Makefile ':!*/generated/*' |
 		xargs wc -l | awk '$2 != "total" && $1 > 600 { print; long = 1 } END { exit long }'
 }
 
-need style
-debian_kernel "$KERNEL_SERIES"
+install_groups style
+set_debian_kernel "$KERNEL_SERIES"
 run_test "style: checkpatch --strict" make -s -C "$TOP" checkpatch
 run_test "style: sparse" "$TOP/scripts/check/sparse.sh" "$KDIR"
 run_test "style: kernel-doc" kernel_doc_is_silent
 run_test "style: no folder has more bad habits of prose than before" \
 	env -C "$TOP" python3 "$TESTS/check/check_prose.py"
-run_test "style: no file has more than 600 lines" no_file_is_longer
+run_test "style: no file has more than 600 lines" no_file_is_too_long
 run_test "style: no new circle of includes" env -C "$TOP" python3 "$TESTS/check/check_includes.py"

@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-debian_kernel 6.12
+set_debian_kernel 6.12
 run_test "suspend: the modules build" build_modules_silently "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/tests/modules/stale_code.ko" "$TESTS"/guest/*.sh "$DIR/"
 printf '. ./lib.sh\n. ./suspend.sh\n' >"$DIR/guest.sh"

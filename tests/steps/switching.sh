@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 build_tool
-debian_kernel 6.12
+set_debian_kernel 6.12
 "$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI"/{,workload,tests/modules}/*.ko "$DIR/"
 cp "$TESTS/guest/switching.sh" "$DIR/guest.sh"

@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need tool-tests
+install_groups tool-tests
 run_test "tool: builds without a warning" build_tool generate make_types fake_module.so libntklog-etl.a libntklog-etl.so.0
 run_test "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
 	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
@@ -14,7 +14,7 @@ only=${1:-}
 begun=' '
 [ $# -lt 2 ] || export CASES=${*:2}
 
-run_file()
+run_test_file()
 {
 	begun+="$1 "
 	[ -n "$only" ] && [ "$only" != "$1" ] ||
@@ -24,20 +24,20 @@ run_file()
 for name in dump sample windows stacks info damage rundown formats stream report report_rates \
 	report_output report_by ndjson errors answer answer_by answer_open off_cpu longest diff many convert pprof \
 	manual budget; do
-	run_file "test_$name" "$OUT/build/tool-asan/ntklog"
+	run_test_file "test_$name" "$OUT/build/tool-asan/ntklog"
 done
 for name in control start record trap top top_by top_terminal held names exporter; do
-	run_file "test_$name" "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so"
+	run_test_file "test_$name" "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so"
 done
-run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so" \
+run_test_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so" \
 	"$OUT/build/tool/make_types"
 # Test the library without the sanitizers, as a package builds it.
-CFLAGS="-O2 -g" run_file test_library "$OUT/build/tool/ntklog"
+CFLAGS="-O2 -g" run_test_file test_library "$OUT/build/tool/ntklog"
 # The test measures memory, of which the sanitizers need much of their own.
-run_file test_large "$OUT/build/tool/ntklog" "$OUT/build/tool/generate"
+run_test_file test_large "$OUT/build/tool/ntklog" "$OUT/build/tool/generate"
 
 # The step python has files of its own.
-each_file_runs()
+each_test_file_runs()
 {
 	local file name
 	for file in "$TOOL_TESTS"/test_*.py; do
@@ -47,4 +47,4 @@ each_file_runs()
 	done
 }
 
-run_test "tool: each file of the tests runs" each_file_runs
+run_test "tool: each file of the tests runs" each_test_file_runs

@@ -41,7 +41,8 @@ fill_shared_directory "$DIR" "$1" <<-END
 	dmesg >dmesg.log
 END
 run_test "$1: the torture's virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -t $((2800 + rounds * 200)) -k "$(print_image "$1")" -c 3 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -t $((2800 + rounds * 200)) -k \
+		"$(print_kernel_image "$1")" -c 3 "$DIR"
 for type in $TORTURE_TYPES; do
 	run_test "$1: torture of $type succeeds" \
 		grep "End of test: SUCCESS: $type: " "$DIR/dmesg.log"

@@ -128,6 +128,6 @@ fill_shared_directory "$DIR" debug <<-'END'
 	dmesg >dmesg.log
 END
 run_test "window: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -k "$(print_image debug)" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$(print_kernel_image debug)" "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 run_test "window: the kernel log has no report" log_has_reports "$DIR/dmesg.log" ''

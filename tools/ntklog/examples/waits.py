@@ -14,7 +14,7 @@ import numpy
 import ntklog
 
 
-def sum_up(path):
+def sum_waits(path):
     """The time waited for each lock, in nanoseconds of the records in the file."""
     waits = {}
     with ntklog.open(path, order="file") as trace:
@@ -28,7 +28,7 @@ def sum_up(path):
 
 
 def main():
-    waits = sum_up(sys.argv[1])
+    waits = sum_waits(sys.argv[1])
     for lock in sorted(waits, key=waits.get, reverse=True)[:10]:
         print("0x%x %12.0f ns" % (lock, waits[lock]))
 

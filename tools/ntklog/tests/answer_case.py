@@ -32,7 +32,7 @@ thread 57 bystander
 """
 
 
-def spin(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
+def spin_event(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
     """Times are ticks from BASE on. LATE: from the release until the record is written."""
     return etl.perfinfo(0x0529, etl.spin_lock(
         **{"address": LOCK, "caller": caller, "acquire": BASE + acquire, "release": BASE + release,
@@ -40,29 +40,30 @@ def spin(acquire, release, wait=0, caller=HOLDER, late=0, **changes):
         time_stamp=BASE + release + late)
 
 
-def sleep(acquire, release, wait=0, thread=55, kind="mutex", action=0x22, **changes):
-    return etl.linux_lock(kind, action, time_stamp=BASE + release, **{
+def sleeping_event(acquire, release, wait=0, thread=55, kind="mutex", action=0x22, **changes):
+    return etl.linux_lock_event(kind, action, time_stamp=BASE + release, **{
         "address": LOCK, "acquire": BASE + acquire, "hold": release - acquire, "wait": wait,
         "thread": thread, "delta": 1, **changes})
 
 
-def switch(at, old, new, state=5, wait_time=0):
-    return etl.perfinfo(0x0524, etl.context_swap(new=new, old=old, state=state,
-                                                 wait_time=wait_time),
+def switch_event(at, old, new, state=5, wait_time=0):
+    return etl.perfinfo(0x0524, etl.context_swap_data(new=new, old=old, state=state,
+                                                      wait_time=wait_time),
                         version=4, time_stamp=BASE + at)
 
 
-def held(at, state="held", since=1000, **changes):
-    return etl.open_hold(BASE + at, state, **{"address": LOCK, "since": BASE + since, "thread": 55,
-                                              "caller": HOLDER, **changes})
+def held_event(at, state="held", since=1000, **changes):
+    return etl.open_hold_event(BASE + at, state,
+                               **{"address": LOCK, "since": BASE + since, "thread": 55,
+                                  "caller": HOLDER, **changes})
 
 
-def waits(at, since=3000, thread=56, **changes):
-    return held(at, "waits", since, thread=thread, caller=WAITER, **changes)
+def waiting_event(at, since=3000, thread=56, **changes):
+    return held_event(at, "waits", since, thread=thread, caller=WAITER, **changes)
 
 
 def stack_of(event_at, *addresses, thread=55):
-    return etl.stack(BASE + event_at, addresses, thread=thread)
+    return etl.stack_event(BASE + event_at, addresses, thread=thread)
 
 
 RATES = (etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0, blockers=1),
@@ -83,7 +84,7 @@ class Case(tool.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
-    def answer(self, *events):
+    def parts_of_answer(self, *events):
         if events:
             self.write_events(*events)
         answer = json.loads(self.report("--json"))["answer"]
@@ -91,7 +92,7 @@ class Case(tool.Case):
         self.assertEqual(sum(parts.values()), round(answer["wait_total_ns"] / NS))
         return parts
 
-    def blockers(self, *options):
+    def blocker_charges(self, *options):
         rows = json.loads(self.report("--json", *options))["blockers"]
         return {(row["lock"], row["waiter"], row["holder"]): round(row["charged_total_ns"] / NS)
                 for row in rows}

@@ -20,7 +20,7 @@ COUNTERS = ("SpinLockAcquireCount", "SpinLockContentionCount", "Untracked", "Sup
             "BlockersDropped", "SleepingAcquired", "New")
 
 
-def function(number):
+def function_address(number):
     return 0xffffffff81000001 + 0x1000 * number
 
 
@@ -28,7 +28,7 @@ def lock_address(number):
     return 0xffff888000000100 + 0x100 * number
 
 
-def samples(text, openmetrics=False):
+def parse_samples(text, openmetrics=False):
     parse = parse_openmetrics if openmetrics else text_string_to_metric_families
     found = {}
     for family in parse(text):
@@ -49,26 +49,28 @@ class ExporterCase(TopCase):
         super().setUp()
         self.proc = os.path.join(self.directory, "proc")
         os.mkdir(self.proc)
-        self.put("proc/kallsyms", KERNEL)
-        self.put("proc/modules", "")
+        self.write_file("proc/kallsyms", KERNEL)
+        self.write_file("proc/modules", "")
         self.ENVIRONMENT = {"NTKLOG_PROC": self.proc}
         self.set("linux_mode", "full")
         self.set("spinlock/blockers", 0)
-        self.put("linux", "spinlock: off, 1 functions\nrwlock: off, 2 functions\nmutex: off, 9 functions\n")
-        self.put("identities", "".join(
+        self.write_file("linux",
+                        "spinlock: off, 1 functions\nrwlock: off, 2 functions\n"
+                        "mutex: off, 9 functions\n")
+        self.write_file("identities", "".join(
             "0x%x 3 1 symbol class_%d+0x0/0x8 by f+0x1/0x2\n" % (lock_address(number), number)
             for number in range(100)))
-        self.count()
+        self.write_counters()
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = "127.0.0.1:%d" % free.getsockname()[1]
 
-    def count(self, **values):
+    def write_counters(self, **values):
         """Set the module's counters, each to a value on each of two CPUs."""
         row = " ".join(str(values.get(name, 7)) for name in COUNTERS)
         text = "Processor %s\ncpu0 %s\ncpu1 %s\n" % (" ".join(COUNTERS), row, row)
         # The command must not read half of a file.
-        self.put("counters.part", text)
+        self.write_file("counters.part", text)
         os.rename(os.path.join(self.directory, "counters.part"),
                   os.path.join(self.directory, "counters"))
 
@@ -76,7 +78,7 @@ class ExporterCase(TopCase):
         self.process = self.start_tool("exporter", "--listen", self.address,
                                        "--interval", str(self.INTERVAL), "--budget", budget,
                                        *arguments)
-        self.wait_for(lambda: self.updates() or self.process.poll() is not None)
+        self.wait_for(lambda: self.read_update_count() or self.process.poll() is not None)
         self.assertIsNone(self.process.poll(), self.process.poll() is not None and
                           self.process.communicate())
         return self.process
@@ -85,7 +87,7 @@ class ExporterCase(TopCase):
         self.process.terminate()
         error = self.process.communicate(timeout=60)[1].decode()
         self.assertEqual(self.process.returncode, 0, error)
-        self.assertEqual(self.read(7, "state"), "stopped\n")
+        self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
         return error
 
     def get_page(self, path="/metrics", **options):
@@ -94,33 +96,34 @@ class ExporterCase(TopCase):
             return response.headers, response.read().decode()
 
     def scrape(self, openmetrics=False):
-        return samples(self.get_page(headers=OPENMETRICS if openmetrics else {})[1], openmetrics)
+        return parse_samples(self.get_page(headers=OPENMETRICS if openmetrics else {})[1],
+                             openmetrics)
 
-    def updates(self):
+    def read_update_count(self):
         try:
             return self.scrape()["ntklog_updates_total",]
         except OSError:
             return 0
 
-    def scrape_later(self):
+    def scrape_after_update(self):
         """The metrics after all that is recorded now has been summed up."""
-        enough = self.updates() + 2
-        self.wait_for(lambda: self.updates() >= enough)
+        enough = self.read_update_count() + 2
+        self.wait_for(lambda: self.read_update_count() >= enough)
         return self.scrape()
 
     def log_events(self, *events):
         super().log_events(*events)
-        self.write(7, "stats", "total 0 0 0 0 0 0\n")
+        self.write_session_file(7, "stats", "total 0 0 0 0 0 0\n")
 
     @staticmethod
-    def spin(number, acquire, release, wait=0, caller=1, **changes):
+    def spin_event(number, acquire, release, wait=0, caller=1, **changes):
         """Times are ticks."""
         return etl.perfinfo(0x0529, etl.spin_lock(
-            address=lock_address(number), caller=function(caller),
+            address=lock_address(number), caller=function_address(caller),
             acquire=etl.START_CLOCK + acquire, release=etl.START_CLOCK + release, wait=wait,
             **{"spins": 1 if wait else 0, "flags": 1, "interrupts": 0, "rule": 1, **changes}),
             time_stamp=etl.START_CLOCK + release)
 
     @staticmethod
-    def metric_names(text):
+    def metric_names_of(text):
         return set(re.findall(r"^# TYPE (\S+)", text, re.M))

@@ -14,15 +14,15 @@ import etl_writer as etl
 etl.SIZE = 0x400
 
 
-def files():
+def corpus_files():
     locks = [etl.spinlock_rundown(), etl.perfinfo(0x0529, etl.spin_lock()),
              etl.perfinfo(0x0529, etl.spin_lock(spins=0))]
-    others = [etl.resource_rundown(), etl.perfinfo(0x052B, etl.resource()),
-              etl.perfinfo(0x0524, etl.context_swap(), 4),
-              etl.perfinfo(0x0524, etl.context_swap(1), 1),
-              etl.perfinfo(0x0532, etl.ready_thread()),
-              etl.linux_lock("mutex"), etl.linux_lock("rwsem", 0x244),
-              etl.perfinfo(0x052B, etl.resource(action=0x80990022))]
+    others = [etl.resource_rundown(), etl.perfinfo(0x052B, etl.resource_data()),
+              etl.perfinfo(0x0524, etl.context_swap_data(), 4),
+              etl.perfinfo(0x0524, etl.context_swap_data(1), 1),
+              etl.perfinfo(0x0532, etl.ready_thread_data()),
+              etl.linux_lock_event("mutex"), etl.linux_lock_event("rwsem", 0x244),
+              etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))]
     header = etl.header_buffer(3)
     yield header + etl.buffer(locks) + etl.buffer(others, processor=1, sequence=2)
     yield header + etl.buffer(others) + etl.buffer(locks, processor=1, sequence=2, kind=2)
@@ -32,7 +32,7 @@ def files():
                            for kind in (0x0A, 0x12, 0x13, 0x14, 0x15)])
     yield etl.header_buffer(2, bits=32) + \
         etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(32), bits=32),
-                etl.perfinfo(0x052B, etl.resource(32), bits=32)])
+                etl.perfinfo(0x052B, etl.resource_data(32), bits=32)])
 
 
     # Stacks, in full and by keys, with and without their events.
@@ -41,12 +41,12 @@ def files():
         lock = etl.perfinfo(0x0529, etl.spin_lock(bits), bits=bits)
         yield etl.header_buffer(3, bits=bits) + \
             etl.buffer([etl.stacks_rundown(7), lock,
-                        etl.stack(time, [0x81234567, 0x80000001], bits=bits), lock,
-                        etl.stack(time + 9, [1], bits=bits)]) + \
-            etl.buffer([etl.stack_definition(1, [0x81234567, 3], bits=bits), lock,
-                        etl.stack(time, [1], bits=bits, hook_id=0x1825),
-                        etl.stack(time, [2], bits=bits, hook_id=0x1826),
-                        etl.stack_definition(2, [5], bits=bits, hook_id=0x1824),
+                        etl.stack_event(time, [0x81234567, 0x80000001], bits=bits), lock,
+                        etl.stack_event(time + 9, [1], bits=bits)]) + \
+            etl.buffer([etl.stack_definition_event(1, [0x81234567, 3], bits=bits), lock,
+                        etl.stack_event(time, [1], bits=bits, hook_id=0x1825),
+                        etl.stack_event(time, [2], bits=bits, hook_id=0x1826),
+                        etl.stack_definition_event(2, [5], bits=bits, hook_id=0x1824),
                         etl.stacks_rundown(0, end=True)], processor=1, sequence=2)
 
     for bits in 32, 64:
@@ -54,11 +54,11 @@ def files():
         lock = etl.perfinfo(0x0529, etl.spin_lock(bits, base + 8), bits=bits)
         for version in range(5):
             yield etl.header_buffer(2, bits=bits) + \
-                etl.buffer([etl.process(8, "a b.exe", version, bits),
-                            etl.thread(55, 8, version, bits, name="w"),
-                            etl.thread(55, 8, bits=bits, set_name=True, name="w"),
-                            etl.image(base, 0x1000, "\\x\\a.sys", min(version, 3), bits),
-                            etl.image_id(base, 0x1000, "b.sys", bits), lock])
+                etl.buffer([etl.process_event(8, "a b.exe", version, bits),
+                            etl.thread_event(55, 8, version, bits, name="w"),
+                            etl.thread_event(55, 8, bits=bits, set_name=True, name="w"),
+                            etl.image_event(base, 0x1000, "\\x\\a.sys", min(version, 3), bits),
+                            etl.image_id_event(base, 0x1000, "b.sys", bits), lock])
 
 
 def main():
@@ -68,7 +68,7 @@ def main():
     inputs = [b"\x7fSpinCount > 3 && !(Action == release_shared || Time < 1.5)",
               b"\x7fkind == ww_mutex || kind ~ x && kind != 0x80990000",
               b'\x7fCallerAddress ~ "x" && Event != SpinLock']
-    for data in files():
+    for data in corpus_files():
         inputs += [bytes((choice | pipe,)) + data for choice in range(4) for pipe in (0, 0x40)]
         inputs.append(b"\x80" + names + data)
     found = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")

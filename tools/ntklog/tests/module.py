@@ -49,66 +49,67 @@ class Directory(unittest.TestCase):
                                ("mode", "sequential"), ("buffer_size", "65536"),
                                ("buffers", "16"), ("flush_timer", "0"),
                                ("stats", STATS % 0)):
-                self.write(number, name, text + "\n")
+                self.write_session_file(number, name, text + "\n")
 
-    def path(self, number, name):
+    def session_path(self, number, name):
         return os.path.join(self.directory, "sessions", str(number), name)
 
-    def write(self, number, name, text):
-        with open(self.path(number, name), "w") as stream:
+    def write_session_file(self, number, name, text):
+        with open(self.session_path(number, name), "w") as stream:
             stream.write(text)
 
-    def read(self, number, name):
-        with open(self.path(number, name)) as stream:
+    def read_session_file(self, number, name):
+        with open(self.session_path(number, name)) as stream:
             return stream.read()
 
-    def put(self, name, text):
+    def write_file(self, name, text):
         with open(os.path.join(self.directory, name), "w") as stream:
             stream.write(text)
 
-    def get(self, name):
+    def read_file(self, name):
         with open(os.path.join(self.directory, name)) as stream:
             return stream.read()
 
-    def log(self, number, header, *buffers):
+    def write_session(self, number, header, *buffers):
         """Make the files of a session that has recorded these buffers, all on CPU 0."""
         for name, data in (("header", header), ("cpu0", b"".join(buffers))):
-            with open(self.path(number, name), "wb") as stream:
+            with open(self.session_path(number, name), "wb") as stream:
                 stream.write(data)
-        self.write(number, "stats", "total 9 9 0 %d %d 0\n" % (len(buffers), len(buffers)))
+        self.write_session_file(number, "stats",
+                                "total 9 9 0 %d %d 0\n" % (len(buffers), len(buffers)))
         self.sequence = len(buffers) + 1
 
     def log_more(self, *events):
         """Add a buffer with these events to the session that log() has filled, number 7."""
-        with open(self.path(7, "cpu0"), "ab") as stream:
+        with open(self.session_path(7, "cpu0"), "ab") as stream:
             stream.write(etl.buffer(events, sequence=self.sequence))
         self.sequence += 1
 
     def read_settings(self, number):
         """The settings with which the session was started last."""
-        with open(self.path(number, "start"), "rb") as stream:
+        with open(self.session_path(number, "start"), "rb") as stream:
             fields = struct.unpack("<II64s8IIIIIII", stream.read())
         return {"masks": fields[3:11], **dict(zip(
             ("buffer_size", "buffers", "mode", "flush_timer", "stacks", "contextswap_version"),
             fields[11:]))}
 
-    def groups(self, number):
+    def groups_of_session(self, number):
         masks = self.read_settings(number)["masks"]
         return " ".join(name for name, value in GROUPS.items()
                         if masks[value >> 29] & value & 0x1FFFFFFF)
 
-    def environment(self):
+    def make_environment(self):
         return {**os.environ, "NTKLOG_DEBUGFS": self.directory, "LD_PRELOAD": FAKE_MODULE,
                 "ASAN_OPTIONS": "verify_asan_link_order=0", **self.ENVIRONMENT}
 
-    def run_there(self, *arguments, **options):
+    def run_tool(self, *arguments, **options):
         return subprocess.run([NTKLOG, *arguments], **{
-            "capture_output": True, "text": True, "timeout": 600, "env": self.environment(),
+            "capture_output": True, "text": True, "timeout": 600, "env": self.make_environment(),
             **options})
 
     def start_tool(self, *arguments, **options):
         process = subprocess.Popen([NTKLOG, *arguments], **{
-            "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "env": self.environment(),
+            "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "env": self.make_environment(),
             **options})
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -137,4 +138,4 @@ class ParameterDirectory(Directory):
             self.set(name, value)
 
     def set(self, name, value):
-        self.put(name, "%s\n" % value)
+        self.write_file(name, "%s\n" % value)

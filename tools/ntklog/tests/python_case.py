@@ -18,7 +18,7 @@ sys.path.insert(0, PACKAGE)
 import ntklog    # pylint: disable=wrong-import-position
 
 
-def in_python(script, *arguments, **options):
+def run_python(script, *arguments, **options):
     """Run a script in a Python of its own."""
     return subprocess.run([sys.executable, "-c", script, *arguments], check=False, timeout=120, **{
         "capture_output": True, "text": True, "env": {**os.environ, "PYTHONPATH": PACKAGE},
@@ -29,12 +29,12 @@ class Python(tool.Case):
     def open(self, **options):
         return ntklog.open(self.path, **options)
 
-    def dump(self):
+    def dump_events(self):
         """The events as the tool prints them."""
         lines = tool.run("dump", "--json", self.path).stdout.splitlines()
         return [json.loads(line) for line in lines]
 
-    def same(self, ours, theirs, field):
+    def check_field(self, ours, theirs, field):
         """Compare a field with the tool's, which prints addresses, and the numbers of symbols
         without a name, as text.
         """

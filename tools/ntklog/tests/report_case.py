@@ -34,5 +34,6 @@ class Mixed(Case):
         self.write(etl.file(
             etl.spinlock_rundown(), lock(3, wait=1000, address=0x100),
             lock(1, wait=10, address=0x200), lock(2, wait=10, address=0x300, hold=9000),
-            etl.perfinfo(0x052B, etl.resource()), etl.perfinfo(0x0524, etl.context_swap(), 4),
+            etl.perfinfo(0x052B, etl.resource_data()),
+            etl.perfinfo(0x0524, etl.context_swap_data(), 4),
             etl.perfinfo(0x1234, b""), etl.perfinfo(0x1234, b""), etl.perfinfo(0x1235, b"")))

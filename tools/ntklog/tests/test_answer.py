@@ -8,8 +8,9 @@ import random
 import re
 import shlex
 
-from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, held, sleep, spin,
-                         stack_of, switch, waits)
+from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, held_event,
+                         sleeping_event,
+                         spin_event, stack_of, switch_event, waiting_event)
 import etl_writer as etl
 import tap
 from tool import NTKLOG, run
@@ -17,20 +18,20 @@ from tool import NTKLOG, run
 
 class Charge(Case):
     def test_holder_of_the_whole_wait_is_charged(self):
-        parts = self.answer(spin(1000, 5000), spin(5000, 5100, 3000, WAITER))
+        parts = self.parts_of_answer(spin_event(1000, 5000), spin_event(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"holder_ran": 3000})
-        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 3000})
+        self.assertEqual(self.blocker_charges(), {("my_lock", "waits_long", "holds_long"): 3000})
 
     def test_time_after_the_release_is_handed_over(self):
-        parts = self.answer(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+        parts = self.parts_of_answer(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
         self.assertEqual(parts, {"holder_ran": 3000, "free_handed_over": 1000})
 
     def test_next_owner_that_came_later_has_overtaken(self):
-        parts = self.answer(spin(1000, 2000), spin(3000, 4000, 0, OTHER),
-                            spin(4500, 4600, 3000, WAITER))
+        parts = self.parts_of_answer(spin_event(1000, 2000), spin_event(3000, 4000, 0, OTHER),
+                                     spin_event(4500, 4600, 3000, WAITER))
         self.assertEqual(parts, {"holder_ran": 1500, "free_overtaken": 1000,
                                  "free_handed_over": 500})
-        self.assertEqual(self.blockers(), {
+        self.assertEqual(self.blocker_charges(), {
             ("my_lock", "waits_long", "holds_long"): 500,
             ("my_lock", "waits_long", "(free, overtaken)"): 1000,
             ("my_lock", "waits_long", "holds_too"): 1000,
@@ -38,19 +39,23 @@ class Charge(Case):
 
     def test_record_that_was_written_after_the_waiters_own_has_the_holder(self):
         """The holder's CPU stopped after the release, and the waiter was faster."""
-        self.assertEqual(self.answer(spin(2000, 2100, 900, WAITER),
-                                     spin(1000, 2000, late=2500)), {"holder_ran": 900})
+        self.assertEqual(self.parts_of_answer(spin_event(2000, 2100, 900, WAITER),
+                                              spin_event(1000, 2000, late=2500)),
+                         {"holder_ran": 900})
 
     def test_owner_that_did_not_wait_and_left_a_waiter_held_the_lock_all_along(self):
         """An interrupt came between the acquisition and its time stamp: while a waiter is in the
         lock's word, nobody acquires the lock without a wait.
         """
         blocker_only = 4 | 8
-        self.assertEqual(self.answer(spin(4900, 5000, rule=blocker_only),
-                                     spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
-        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 3000})
-        self.assertEqual(self.answer(spin(1000, 2500), spin(4900, 5000, caller=OTHER, rule=4),
-                                     spin(5000, 5100, 3000, WAITER)), {"holder_ran": 3000})
+        self.assertEqual(self.parts_of_answer(spin_event(4900, 5000, rule=blocker_only),
+                                              spin_event(5000, 5100, 3000, WAITER)),
+                         {"holder_ran": 3000})
+        self.assertEqual(self.blocker_charges(), {("my_lock", "waits_long", "holds_long"): 3000})
+        self.assertEqual(self.parts_of_answer(spin_event(1000, 2500),
+                                              spin_event(4900, 5000, caller=OTHER, rule=4),
+                                              spin_event(5000, 5100, 3000, WAITER)),
+                         {"holder_ran": 3000})
 
     def test_owner_of_an_rwlock_that_passed_a_waiter_is_charged_from_its_time_stamp_on(self):
         """A waiter of an rwlock is in the lock's word only at the head of the queue. A reader or a
@@ -72,36 +77,39 @@ class Charge(Case):
                                            ("my_lock", "waits_long", handler): 2500})
 
     def test_owner_that_left_no_waiter_held_the_lock_from_its_time_stamp_on(self):
-        self.assertEqual(self.answer(spin(4900, 5000), spin(5000, 5100, 3000, WAITER)),
+        self.assertEqual(self.parts_of_answer(spin_event(4900, 5000),
+                                              spin_event(5000, 5100, 3000, WAITER)),
                          {"holder_ran": 100, "unknown": 2900})
 
     def test_wait_without_a_recorded_hold_is_unknown(self):
-        self.assertEqual(self.answer(spin(5000, 5100, 3000, WAITER)), {"unknown": 3000})
+        self.assertEqual(self.parts_of_answer(spin_event(5000, 5100, 3000, WAITER)),
+                         {"unknown": 3000})
 
     def test_time_before_a_holder_that_waited_too_is_handed_over(self):
         """Two waits: 500 before 2000, of which no hold is known, and 2000 before 3000."""
-        parts = self.answer(spin(2000, 3000, 500, OTHER), spin(3000, 3100, 2000, WAITER))
+        parts = self.parts_of_answer(spin_event(2000, 3000, 500, OTHER),
+                                     spin_event(3000, 3100, 2000, WAITER))
         self.assertEqual(parts, {"holder_ran": 1000, "free_handed_over": 500,
                                  "unknown": 500 + 500})
 
     def test_overlapping_readers_are_charged_once(self):
         """The reader that came first is charged for its hold."""
-        parts = self.answer(
-            sleep(1000, 3000, action=0x42, kind="rwsem"),
-            sleep(2000, 4000, action=0x42, kind="rwsem", thread=57),
-            sleep(4000, 4100, 3000, thread=56, kind="rwsem"))
+        parts = self.parts_of_answer(
+            sleeping_event(1000, 3000, action=0x42, kind="rwsem"),
+            sleeping_event(2000, 4000, action=0x42, kind="rwsem", thread=57),
+            sleeping_event(4000, 4100, 3000, thread=56, kind="rwsem"))
         self.assertEqual(parts, {"holder_ran": 3000})
-        self.assertEqual(self.blockers("--by", "task"), {
+        self.assertEqual(self.blocker_charges("--by", "task"), {
             ("my_lock", "waiter", "holder (reader)"): 2000,
             ("my_lock", "waiter", "bystander (reader)"): 1000})
 
     def test_blocker_of_a_sleeping_lock_is_charged_and_stands_for_no_release(self):
-        parts = self.answer(
+        parts = self.parts_of_answer(
             etl.resource_rundown(1000, 1),
-            sleep(1000, 5000, action=0x442, kind="rwsem", delta=0),
-            sleep(5000, 5100, 3000, thread=56, kind="rwsem"))
+            sleeping_event(1000, 5000, action=0x442, kind="rwsem", delta=0),
+            sleeping_event(5000, 5100, 3000, thread=56, kind="rwsem"))
         self.assertEqual(parts, {"holder_ran": 3000})
-        self.assertEqual(self.blockers("--by", "task"),
+        self.assertEqual(self.blocker_charges("--by", "task"),
                          {("my_lock", "waiter", "holder (reader)"): 3000})
         (row,) = json.loads(self.report("--json"))["resources"]
         self.assertEqual((row["class"], row["releases"]), ("exclusive", 1))
@@ -110,38 +118,43 @@ class Charge(Case):
     def test_caller_names_a_sleeping_holder_without_a_stack(self):
         """The caller belongs to the record with its lock, time stamp and CPU."""
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
-            etl.caller(LOCK + 64, OTHER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleeping_event(1000, 5000),
+            etl.caller_event(LOCK + 64, OTHER, time_stamp=BASE + 5100),
+            sleeping_event(5000, 5100, 3000, thread=56))
         held = {("my_lock", "waiter", "holder in holds_long"): 3000}
-        self.assertEqual(self.blockers(), held)
-        self.assertEqual(self.blockers("--filter", "Kind == mutex"), held)
-        self.assertEqual(self.blockers("--by", "task"), {("my_lock", "waiter", "holder"): 3000})
+        self.assertEqual(self.blocker_charges(), held)
+        self.assertEqual(self.blocker_charges("--filter", "Kind == mutex"), held)
+        self.assertEqual(self.blocker_charges("--by", "task"),
+                         {("my_lock", "waiter", "holder"): 3000})
         self.assertEqual(json.loads(self.report("--json"))["events"], 5)
         self.assertIn("CallerAddress=0xffffffff81000101 CallerAddressSymbol=holds_long+0x1",
                       run("dump", self.path).stdout)
 
     def test_caller_of_a_lost_record_is_not_given_to_a_later_record(self):
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 900), sleep(1000, 5000),
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
-        self.assertEqual(self.blockers(), {("my_lock", "waiter in holds_long", "holder"): 3000})
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 900), sleeping_event(1000, 5000),
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5100),
+            sleeping_event(5000, 5100, 3000, thread=56))
+        self.assertEqual(self.blocker_charges(),
+                         {("my_lock", "waiter in holds_long", "holder"): 3000})
 
     def test_caller_of_another_cpu_is_not_given_to_a_record(self):
-        caller = etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000)
-        waiter = sleep(5000, 5100, 3000, thread=56)
+        caller = etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000)
+        waiter = sleeping_event(5000, 5100, 3000, thread=56)
         self.write(etl.header_buffer(3) + etl.buffer([caller], processor=1) +
-                   etl.buffer([*RATES, sleep(1000, 5000), waiter], sequence=2, flags=0x21))
-        self.assertEqual(self.blockers(), {("my_lock", "waiter", "holder"): 3000})
+                   etl.buffer([*RATES, sleeping_event(1000, 5000), waiter], sequence=2, flags=0x21))
+        self.assertEqual(self.blocker_charges(), {("my_lock", "waiter", "holder"): 3000})
 
-    def test_tasks_with_the_same_caller_are_told_apart(self):
+    def test_tasks_with_the_same_caller_are_charged_separately(self):
         self.write_events(
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5000), sleep(1000, 5000),
-            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5100), sleep(5000, 5100, 3000, thread=56))
-        self.assertEqual(self.blockers(), {
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleeping_event(1000, 5000),
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5100),
+            sleeping_event(5000, 5100, 3000, thread=56))
+        self.assertEqual(self.blocker_charges(), {
             ("my_lock", "waiter in holds_long", "holder in holds_long"): 3000})
 
-    def test_dropped_holders_are_told(self):
-        events = sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56)
+    def test_dropped_holders_are_reported(self):
+        events = sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56)
         self.write_events(etl.dropped_rundown(7, 10), *events,
                           etl.dropped_rundown(9, 15, end=True, time_stamp=BASE + 6000))
         self.assertEqual(json.loads(self.report("--json"))["blockers_dropped"], 7)
@@ -154,11 +167,12 @@ class Charge(Case):
                           etl.dropped_rundown(7, 10, end=True, time_stamp=BASE + 6000))
         self.assertNotIn("LOST", self.report())
 
-    def test_steal_time_is_told(self):
+    def test_steal_time_is_reported(self):
         """400 ms of the two CPUs' second."""
         def write(*steal):
             self.write_events(etl.dropped_rundown(steal=steal[0]),
-                              sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                              sleeping_event(1000, 5000),
+                              sleeping_event(5000, 5100, 3000, thread=56),
                               etl.dropped_rundown(end=True, steal=steal[1],
                                                   time_stamp=BASE + 6000))
             return json.loads(self.report("--json"))["steal_time_ns"], self.report()
@@ -174,53 +188,57 @@ class Charge(Case):
             self.assertNotIn("Host stopped", text)
 
     def test_other_locks_are_not_charged(self):
-        parts = self.answer(spin(1000, 5000, address=LOCK + 64), spin(5000, 5100, 3000, WAITER))
+        parts = self.parts_of_answer(spin_event(1000, 5000, address=LOCK + 64),
+                                     spin_event(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"unknown": 3000})
 
     def test_holder_in_a_later_buffer_is_charged(self):
         """The waiter's CPU is first in the file, as in cat header cpu0 cpu1."""
         self.write(etl.header_buffer(4) + etl.buffer(RATES) +
-                   etl.buffer([spin(5000, 5100, 3000, WAITER)], sequence=2) +
-                   etl.buffer([spin(1000, 5000)], sequence=3, processor=1, flags=0x21))
-        self.assertEqual(self.answer(), {"holder_ran": 3000})
+                   etl.buffer([spin_event(5000, 5100, 3000, WAITER)], sequence=2) +
+                   etl.buffer([spin_event(1000, 5000)], sequence=3, processor=1, flags=0x21))
+        self.assertEqual(self.parts_of_answer(), {"holder_ran": 3000})
 
     def test_wait_alone_is_no_hold(self):
         """In mode waits a record tells of a wait only."""
-        parts = self.answer(etl.ntklog_rundown(2), spin(1500, 1500, 400, OTHER, rule=2),
-                            spin(5000, 5000, 4000, WAITER, rule=2))
+        parts = self.parts_of_answer(etl.ntklog_rundown(2),
+                                     spin_event(1500, 1500, 400, OTHER, rule=2),
+                                     spin_event(5000, 5000, 4000, WAITER, rule=2))
         self.assertEqual(parts, {"unknown": 4400})
 
     def test_release_without_a_start_is_charged_since_the_release_before(self):
         """Two tasks release the lock in the first wait, and one in the second."""
         release = {"rule": 0x1C, "flags": 1}
-        self.write_events(etl.ntklog_rundown(3, blockers=1), spin(1000, 1000, **release),
-                          spin(3000, 3000, caller=OTHER, thread=57, **release),
-                          spin(4000, 4000, 3500, WAITER, rule=2), spin(6000, 6000, **release),
-                          spin(6100, 6100, 1600, WAITER, rule=2))
-        self.assertEqual(self.answer(), {"holder_ran": 4000, "free_handed_over": 1100})
-        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 2000,
-                                           ("my_lock", "waits_long", "holds_too"): 2000,
-                                           ("my_lock", "waits_long", "(free, handed over)"): 1100})
+        self.write_events(etl.ntklog_rundown(3, blockers=1), spin_event(1000, 1000, **release),
+                          spin_event(3000, 3000, caller=OTHER, thread=57, **release),
+                          spin_event(4000, 4000, 3500, WAITER, rule=2),
+                          spin_event(6000, 6000, **release),
+                          spin_event(6100, 6100, 1600, WAITER, rule=2))
+        self.assertEqual(self.parts_of_answer(), {"holder_ran": 4000, "free_handed_over": 1100})
+        self.assertEqual(self.blocker_charges(), {("my_lock", "waits_long", "holds_long"): 2000,
+                                                  ("my_lock", "waits_long", "holds_too"): 2000,
+                                                  ("my_lock", "waits_long",
+                                                   "(free, handed over)"): 1100})
 
     def test_file_of_releases_alone_has_locks(self):
         self.write_events(etl.ntklog_rundown(3, blockers=1),
-                          spin(3000, 3000, rule=0x1C), spin(4000, 4000, rule=0x1C))
+                          spin_event(3000, 3000, rule=0x1C), spin_event(4000, 4000, rule=0x1C))
         text = self.report()
         self.assertTrue(text.startswith("No recorded task waited for a lock"), text)
         self.assertIn("Releases that left a waiter: 2; no records of waits.\n", text)
 
     def test_release_without_a_start_counts_as_no_hold(self):
-        self.write_events(etl.ntklog_rundown(1, blockers=1), spin(1000, 1500, rule=1),
-                          spin(3000, 3000, caller=OTHER, rule=0x1C))
+        self.write_events(etl.ntklog_rundown(1, blockers=1), spin_event(1000, 1500, rule=1),
+                          spin_event(3000, 3000, caller=OTHER, rule=0x1C))
         locks, = json.loads(self.report("--json"))["locks"]
         self.assertEqual([locks[name] for name in ("acquisitions", "hold_max_ns")],
                          [1, 500 * NS])
 
     def test_spin_lock_at_the_address_of_a_semaphore_is_another_lock(self):
         """The first member of a semaphore is its spin lock."""
-        self.write_events(spin(1000, 2000), spin(2000, 2100, 900, WAITER),
-                          sleep(10000, 14000, kind="semaphore"),
-                          sleep(14000, 14100, 4000, thread=56, kind="semaphore"))
+        self.write_events(spin_event(1000, 2000), spin_event(2000, 2100, 900, WAITER),
+                          sleeping_event(10000, 14000, kind="semaphore"),
+                          sleeping_event(14000, 14100, 4000, thread=56, kind="semaphore"))
         locks = json.loads(self.report("--json"))["answer"]["locks"]
         self.assertEqual([(lock["waits"], round(lock["wait_total_ns"] / NS)) for lock in locks],
                          [(1, 4000), (1, 900)])
@@ -231,13 +249,13 @@ class Charge(Case):
     def test_reader_whose_record_came_first_is_charged(self):
         """Both acquired at once, and the records are in the order of the releases."""
         for first, second in ((55, 57), (57, 55)):
-            parts = self.answer(
-                sleep(1000, 2000, action=0x42, kind="rwsem", thread=first),
-                sleep(1000, 3000, action=0x42, kind="rwsem", thread=second),
-                sleep(3000, 3100, 2000, thread=56, kind="rwsem"))
+            parts = self.parts_of_answer(
+                sleeping_event(1000, 2000, action=0x42, kind="rwsem", thread=first),
+                sleeping_event(1000, 3000, action=0x42, kind="rwsem", thread=second),
+                sleeping_event(3000, 3100, 2000, thread=56, kind="rwsem"))
             self.assertEqual(parts, {"holder_ran": 2000})
             names = {55: "holder", 57: "bystander"}
-            self.assertEqual(self.blockers("--by", "task"), {
+            self.assertEqual(self.blocker_charges("--by", "task"), {
                 ("my_lock", "waiter", names[first] + " (reader)"): 1000,
                 ("my_lock", "waiter", names[second] + " (reader)"): 1000})
 
@@ -246,20 +264,21 @@ class Charge(Case):
         light = []
         for number in range(20000):
             at = 1000 + 10 * number
-            light += [sleep(at, at + 5, thread=1000 + 2 * number, address=LOCK + 64 * (number + 1)),
-                      sleep(at + 5, at + 6, 5, thread=1001 + 2 * number,
-                            address=LOCK + 64 * (number + 1))]
-        heavy = [sleep(300000, 400000), sleep(400000, 400100, 90000, thread=56)]
+            light += [sleeping_event(at, at + 5, thread=1000 + 2 * number,
+                                     address=LOCK + 64 * (number + 1)),
+                      sleeping_event(at + 5, at + 6, 5, thread=1001 + 2 * number,
+                                     address=LOCK + 64 * (number + 1))]
+        heavy = [sleeping_event(300000, 400000), sleeping_event(400000, 400100, 90000, thread=56)]
         events = [*RATES, *light, *heavy]
         self.write(etl.header_buffer(1 + len(events[::30])) + b"".join(
             etl.buffer(events[30 * i:30 * i + 30], sequence=i + 1)
             for i in range(len(events[::30]))))
-        parts = self.answer()
+        parts = self.parts_of_answer()
         self.assertEqual(parts, {"holder_ran": 20000 * 5 + 90000})
         text = self.report()
         self.assertIn("1. my_lock: 45.0ms (47%) in 1 wait", text)
         self.assertIn("waited: waiter 100%\n   Held 100%: holder 100%\n", text)
-        blockers = self.blockers()
+        blockers = self.blocker_charges()
         self.assertEqual(blockers[("my_lock", "waiter", "holder")], 90000)
         self.assertEqual(sum(blockers.values()), sum(parts.values()))
 
@@ -270,83 +289,88 @@ class Charge(Case):
             acquire = generator.randrange(5000, 50000)
             release = acquire + generator.randrange(1, 3000)
             wait = generator.choice((0, generator.randrange(1, 5000)))
-            make = generator.choice((spin, sleep))
+            make = generator.choice((spin_event, sleeping_event))
             events.append((release, make(acquire, release, wait, address=LOCK +
                                          64 * generator.randrange(3))))
         for number in range(200):
             at = generator.randrange(1000, 50000)
-            events.append((at, switch(at, 55 + number % 3, 55 + (number + 1) % 3,
-                                      generator.choice((1, 5)))))
+            events.append((at, switch_event(at, 55 + number % 3, 55 + (number + 1) % 3,
+                                            generator.choice((1, 5)))))
         events = [event for _, event in sorted(events, key=lambda pair: pair[0])]
         self.write(etl.header_buffer(1 + len(events[::40])) + b"".join(
             etl.buffer(([*RATES] if not i else []) + events[40 * i:40 * i + 40], sequence=i + 1)
             for i in range(len(events[::40]))))
-        parts = self.answer()
-        self.assertEqual(sum(self.blockers().values()), sum(parts.values()))
+        parts = self.parts_of_answer()
+        self.assertEqual(sum(self.blocker_charges().values()), sum(parts.values()))
         self.assertGreater(len(parts), 5)
 
 
 class Reasons(Case):
     def test_holder_without_a_cpu_was_preempted(self):
-        parts = self.answer(switch(2000, 55, 57, state=1), switch(3500, 57, 55),
-                            sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+        parts = self.parts_of_answer(switch_event(2000, 55, 57, state=1),
+                                     switch_event(3500, 57, 55),
+                                     sleeping_event(1000, 5000),
+                                     sleeping_event(5000, 5100, 4000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2500, "holder_preempted": 1500})
         self.assertIn("   Holders had no CPU 38%, ran 62%\n", self.report())
 
-    def test_blocked_holder_is_said_where(self):
-        parts = self.answer(
-            switch(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
-            switch(4000, 57, 55), sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+    def test_answer_says_where_the_holder_was_blocked(self):
+        parts = self.parts_of_answer(
+            switch_event(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
+            switch_event(4000, 57, 55), sleeping_event(1000, 5000),
+            sleeping_event(5000, 5100, 4000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2000, "holder_blocked": 2000})
         self.assertIn("blocked 50% (in p9_client_rpc)", self.report())
 
-    def test_holder_that_waits_for_another_lock_is_said_for_which(self):
+    def test_answer_names_the_lock_a_holder_waits_for(self):
         self.write_events(
-            switch(2000, 55, 57), switch(4000, 57, 55),
-            sleep(4000, 4500, 2500, address=LOCK + 0x288), sleep(1000, 5000),
-            sleep(5000, 5100, 4000, thread=56))
+            switch_event(2000, 55, 57), switch_event(4000, 57, 55),
+            sleeping_event(4000, 4500, 2500, address=LOCK + 0x288), sleeping_event(1000, 5000),
+            sleeping_event(5000, 5100, 4000, thread=56))
         self.assertRegex(self.report(), r"blocked \d+% \(waiting for inner_lock\)")
 
     def test_chain_of_holders_is_followed_to_its_end(self):
         """55 has my_lock and waits for inner_lock, which 57 has while it is blocked in a function."""
         self.write_events(
-            switch(1500, 57, 0), stack_of(1500, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501, thread=57),
-            switch(2000, 55, 0), switch(3900, 0, 57),
-            sleep(1000, 4000, thread=57, address=LOCK + 0x288), switch(4000, 57, 55),
-            sleep(4000, 4500, 2000, address=LOCK + 0x288), sleep(1000, 5000),
-            sleep(5000, 5100, 4000, thread=56))
+            switch_event(1500, 57, 0),
+            stack_of(1500, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501, thread=57),
+            switch_event(2000, 55, 0), switch_event(3900, 0, 57),
+            sleeping_event(1000, 4000, thread=57, address=LOCK + 0x288), switch_event(4000, 57, 55),
+            sleeping_event(4000, 4500, 2000, address=LOCK + 0x288), sleeping_event(1000, 5000),
+            sleeping_event(5000, 5100, 4000, thread=56))
         self.assertRegex(self.report(), r"blocked 50% \(waiting for inner_lock\), ran 50%\n"
                          r"   Chain: waiting for inner_lock, held by bystander in p9_client_rpc\n")
 
     def test_chain_of_a_holder_that_runs_ends_with_it(self):
         self.write_events(
-            switch(2000, 55, 57), sleep(1000, 4000, thread=57, address=LOCK + 0x288),
-            switch(4000, 57, 55), sleep(4000, 4500, 2000, address=LOCK + 0x288), sleep(1000, 5000),
-            sleep(5000, 5100, 4000, thread=56))
+            switch_event(2000, 55, 57), sleeping_event(1000, 4000, thread=57, address=LOCK + 0x288),
+            switch_event(4000, 57, 55), sleeping_event(4000, 4500, 2000, address=LOCK + 0x288),
+            sleeping_event(1000, 5000),
+            sleeping_event(5000, 5100, 4000, thread=56))
         self.assertIn("   Chain: waiting for inner_lock, held by bystander\n", self.report())
 
     def test_next_owner_without_a_cpu_is_want_of_cpus(self):
         """The lock is free from 2000 on; its next owner is woken at once, and runs at 5000."""
-        parts = self.answer(switch(1500, 56, 57), sleep(1000, 2000),
-                            switch(5000, 57, 56, state=5, wait_time=1),
-                            sleep(5000, 5100, 3600, thread=56))
+        parts = self.parts_of_answer(switch_event(1500, 56, 57), sleeping_event(1000, 2000),
+                                     switch_event(5000, 57, 56, state=5, wait_time=1),
+                                     sleeping_event(5000, 5100, 3600, thread=56))
         self.assertEqual(sum(parts.values()), 3600)
         self.assertEqual(parts["holder_ran"], 600)
         self.assertEqual(parts.get("free_next_owner_without_cpu", 0) +
                          parts.get("free_next_owner_asleep", 0), 3000)
 
-    def test_want_of_cpus_is_the_first_thing_said(self):
-        self.write_events(switch(1500, 55, 57, state=1), switch(4500, 57, 55),
-                          sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+    def test_want_of_cpus_is_said_first(self):
+        self.write_events(switch_event(1500, 55, 57, state=1), switch_event(4500, 57, 55),
+                          sleeping_event(1000, 5000), sleeping_event(5000, 5100, 4000, thread=56))
         self.assertIn("=> 75% of the waiting is want of CPUs, not of locks.", self.report())
 
     def test_half_of_the_waiting_is_not_called_most_of_it(self):
-        self.write_events(switch(2000, 55, 57, state=1), switch(4000, 57, 55),
-                          sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+        self.write_events(switch_event(2000, 55, 57, state=1), switch_event(4000, 57, 55),
+                          sleeping_event(1000, 5000), sleeping_event(5000, 5100, 4000, thread=56))
         self.assertNotIn("want of CPUs", self.report())
 
     def test_free_lock_that_is_not_taken_looks_like_a_stopped_virtual_cpu(self):
-        events = spin(1000, 2000), spin(20000, 20100, 18500, WAITER)
+        events = spin_event(1000, 2000), spin_event(20000, 20100, 18500, WAITER)
         self.write_events(*events)
         self.assertIn("\n=> 97% of spinning: locks free for over 1ms, as when a host stops virtual CPUs.\n",
                       self.report())
@@ -355,17 +379,17 @@ class Reasons(Case):
         self.assertIn("\n=> 97% of spinning: locks free for over 1ms: the host stopped virtual CPUs.\n",
                       self.report())
 
-    def test_interrupts_of_a_holder_that_spins_are_told(self):
+    def test_interrupts_of_a_holder_that_spins_are_reported(self):
         """Half of the time in which the lock was held."""
-        self.write_events(spin(1000, 3000, interrupts=3), spin(3000, 5000),
-                          spin(5000, 5100, 4000, WAITER))
+        self.write_events(spin_event(1000, 3000, interrupts=3), spin_event(3000, 5000),
+                          spin_event(5000, 5100, 4000, WAITER))
         text = self.report()
         self.assertIn("\n  100%  the holder ran; 50% of this in holds with interrupts\n", text)
         self.assertIn("\n   Holders ran, 50% of this in holds with interrupts\n", text)
         answer = json.loads(self.report("--json"))["answer"]
         self.assertEqual([round(one["interrupted_ns"] / NS)
                           for one in (answer, *answer["locks"])], [2000, 2000])
-        self.write_events(spin(1000, 5000), spin(5000, 5100, 4000, WAITER))
+        self.write_events(spin_event(1000, 5000), spin_event(5000, 5100, 4000, WAITER))
         self.assertNotIn("in holds with interrupts", self.report())
 
 
@@ -375,7 +399,7 @@ class Sampled(Case):
         events = []
         for number in range(40):
             at = 10000 * (number + 1)
-            events += [spin(at, at + 2000), spin(at + 2000, at + 2100, 1000, WAITER)]
+            events += [spin_event(at, at + 2000), spin_event(at + 2000, at + 2100, 1000, WAITER)]
         events = [etl.spinlock_rundown(1, 10, 1, 0), etl.ntklog_rundown(0, blockers=1), *events]
         self.write(etl.header_buffer(4) + b"".join(
             etl.buffer(events[40 * i:40 * i + 40], sequence=i + 1) for i in range(3)))
@@ -386,8 +410,8 @@ class Sampled(Case):
                                    ((40 + 6) * 10 * 9) ** .5 * 1000 / (40 * 10 * 1000))
             self.assertIn("ms+-16%", self.report("--table", table))
 
-    def test_charges_of_all_waits_have_none(self):
-        self.write_events(spin(1000, 5000), spin(5000, 5100, 3000, WAITER))
+    def test_charges_of_all_waits_have_no_error(self):
+        self.write_events(spin_event(1000, 5000), spin_event(5000, 5100, 3000, WAITER))
         (row,) = json.loads(self.report("--json"))["blockers"]
         self.assertEqual(row["charged_total_error"], 0)
 
@@ -397,9 +421,10 @@ class Text(Case):
         events = []
         for number in range(12):
             at = 1000 + 10000 * number
-            events += [spin(at, at + 4000, address=LOCK + 64 * number),
-                       spin(at + 4000, at + 4100, 3000, WAITER, address=LOCK + 64 * number)]
-        self.write_events(*events, sleep(200000, 205000), sleep(205000, 205100, 4000, thread=56))
+            events += [spin_event(at, at + 4000, address=LOCK + 64 * number),
+                       spin_event(at + 4000, at + 4100, 3000, WAITER, address=LOCK + 64 * number)]
+        self.write_events(*events, sleeping_event(200000, 205000),
+                          sleeping_event(205000, 205100, 4000, thread=56))
         lines = self.report().split("\n\n")[0].splitlines()
         self.assertLessEqual(len(lines), 20)
         self.assertLessEqual(max(map(len, lines)), 80)
@@ -413,8 +438,8 @@ class Text(Case):
                          "ffff888012345a00 d a_lock_of_the_module [a_module_with_a_name]\n")
         changes = {"address": LOCK + 0x388}
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1000, 0), *RATES[1:],
-                            spin(1000, 5000, caller=0xFFFFFFFF81000801, **changes),
-                            spin(5000, 5100, 3000, 0xFFFFFFFF81000901, **changes),
+                            spin_event(1000, 5000, caller=0xFFFFFFFF81000801, **changes),
+                            spin_event(5000, 5100, 3000, 0xFFFFFFFF81000901, **changes),
                             stack_of(5100, 0xFFFFFFFF81000901)))
         self.assertIn("Stacks of locks", self.report())
         lines = [line for line in self.report().splitlines() if not line.startswith("More: ")]
@@ -427,24 +452,28 @@ class Text(Case):
         events, end = [], 0
         for number in range(4):
             at, lock = 1000 + 20000 * number, LOCK + 0x100 * number
-            events += [switch(at + 100, 57, 0), switch(at + 200, 55, 0, state=1),
-                       switch(at + 2000, 0, 57),
-                       sleep(at, at + 4000, thread=57, address=lock + 64),
-                       switch(at + 4000, 0, 55), sleep(at + 4000, at + 4500, 3000, address=lock + 64),
-                       sleep(at, at + 5000, address=lock),
-                       sleep(at + 5500, at + 5600, 5000, thread=56, address=lock)]
+            events += [switch_event(at + 100, 57, 0), switch_event(at + 200, 55, 0, state=1),
+                       switch_event(at + 2000, 0, 57),
+                       sleeping_event(at, at + 4000, thread=57, address=lock + 64),
+                       switch_event(at + 4000, 0, 55),
+                       sleeping_event(at + 4000, at + 4500, 3000, address=lock + 64),
+                       sleeping_event(at, at + 5000, address=lock),
+                       sleeping_event(at + 5500, at + 5600, 5000, thread=56, address=lock)]
             end = at + 6000
-        self.write_events(*events, etl.open_hold(BASE + end),
-                          *(held(end, address=LOCK + 0x1000 * number) for number in range(1, 4)),
-                          *(waits(end, end - 3000 * number, 60 + number,
-                                  address=LOCK + 0x1000 * number) for number in range(1, 4)))
+        self.write_events(*events, etl.open_hold_event(BASE + end),
+                          *(held_event(end, address=LOCK + 0x1000 * number)
+                            for number in range(1, 4)),
+                          *(waiting_event(end, end - 3000 * number, 60 + number,
+                                          address=LOCK + 0x1000 * number)
+                            for number in range(1, 4)))
         lines = self.report().split("\n\n")[0].splitlines()
         self.assertLessEqual(len(lines), 20)
         self.assertEqual([line[:2] for line in lines if re.match("[1-5][.]", line)][:3],
                          ["1.", "2.", "3."], lines)
         # With one open hold the lines of the chain are used for reasons.
-        self.write_events(*events, etl.open_hold(BASE + end), held(end, address=LOCK + 0x1000),
-                          waits(end, end - 1000, 61, address=LOCK + 0x1000))
+        self.write_events(*events, etl.open_hold_event(BASE + end),
+                          held_event(end, address=LOCK + 0x1000),
+                          waiting_event(end, end - 1000, 61, address=LOCK + 0x1000))
         answer = self.report().split("\n\n")[0]
         self.assertLessEqual(answer.count("\n"), 19)
         self.assertNotIn("Longest chain", answer)
@@ -453,9 +482,9 @@ class Text(Case):
     def test_command_is_for_the_lock_that_cost_most(self):
         with open(self.path + ".names", "a", encoding="ascii") as stream:
             stream.write("ffff888012345a00 d a_lock [module]\n")
-        self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER),
-                          spin(11000, 21000, address=LOCK + 0x388),
-                          spin(21000, 21100, 9000, WAITER, address=LOCK + 0x388))
+        self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER),
+                          spin_event(11000, 21000, address=LOCK + 0x388),
+                          spin_event(21000, 21100, 9000, WAITER, address=LOCK + 0x388))
         command, = re.findall(r"\nMore: (.*)\n", self.report())
         self.assertEqual(command, "ntklog report --lock 'a_lock [module]' " + self.path)
         _, *arguments = shlex.split(command)
@@ -466,14 +495,14 @@ class Text(Case):
     def test_command_has_the_whole_path(self):
         for name in "a" * 200, "a b", "it's":
             path = os.path.join(self.directory.name, name)
-            self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+            self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
             os.rename(self.path, path)
             command, = re.findall(r"\nMore: (.*)\n", run("report", path).stdout)
             self.assertEqual(shlex.split(command), ["ntklog", "report", "--lock", "0x%x" % LOCK, path])
 
     def test_command_has_no_path_like_an_option(self):
         for name in "-h", "-a b":
-            self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+            self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
             os.rename(self.path, os.path.join(self.directory.name, name))
             command, = re.findall(r"\nMore: (.*)\n",
                                   run("report", "--", name, cwd=self.directory.name,
@@ -485,13 +514,13 @@ class Text(Case):
     def test_command_shows_an_empty_name(self):
         with open(self.path + ".names", "a", encoding="ascii") as stream:
             stream.write("ffff888012346000 d  name_behind_two_spaces\n")
-        self.write_events(spin(1000, 5000, address=0xFFFF888012346000),
-                          spin(6000, 6100, 4000, WAITER, address=0xFFFF888012346000))
+        self.write_events(spin_event(1000, 5000, address=0xFFFF888012346000),
+                          spin_event(6000, 6100, 4000, WAITER, address=0xFFFF888012346000))
         command, = re.findall(r"\nMore: (.*)\n", self.report())
         self.assertEqual(shlex.split(command)[3:], ["", self.path])
 
     def test_lock_says_who_waited_and_who_held(self):
-        self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+        self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
         text = self.report()
         self.assertIn("1. my_lock: 2.00ms (100%) in 1 wait\n"
                       "   Longest 2.00ms at 0.001s; waited: waits_long 100%\n"
@@ -499,15 +528,15 @@ class Text(Case):
         self.assertIn("2.00ms of waiting = 1.50ms held + 500us free + 0ns unknown", text)
 
     def test_file_without_waits_has_one_line(self):
-        self.write_events(spin(1000, 5000))
+        self.write_events(spin_event(1000, 5000))
         self.assertRegex(self.report(), r"^No recorded task waited for a lock in .* s of 2 CPUs\.\n\n")
 
     def test_file_without_locks_has_one_line(self):
-        self.write(etl.file(switch(1000, 55, 56)))
+        self.write(etl.file(switch_event(1000, 55, 56)))
         self.assertTrue(self.report().startswith("This file has no events of locks.\n\n"))
 
-    def test_locks_outside_the_selection_are_not_denied(self):
-        self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+    def test_selection_without_locks_is_named_as_the_reason(self):
+        self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
         for options in ("--from", "100"), ("--to", "0"), ("--filter", "Event == ContextSwap"):
             self.assertTrue(self.report(*options).startswith(
                 "No event of a lock is selected (--filter, --from, --to).\n"
@@ -516,10 +545,11 @@ class Text(Case):
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn('no selected event is of a lock "my_lock"', result.stderr)
 
-    def test_what_was_not_recorded_is_named_with_its_option(self):
+    def test_unrecorded_events_are_named_with_their_option(self):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
-                            etl.resource_rundown(1, 1), spin(5000, 5100, 3000, WAITER),
-                            sleep(1000, 6000), sleep(6000, 6100, 3000, thread=56)))
+                            etl.resource_rundown(1, 1), spin_event(5000, 5100, 3000, WAITER),
+                            sleeping_event(1000, 6000),
+                            sleeping_event(6000, 6100, 3000, thread=56)))
         text = self.report()
         self.assertIn("Not recorded: who held spin locks. To record it: ntklog record --blockers\n", text)
         self.assertIn("slow (ntklog record -e ...,contextswap --stacks).\n",
@@ -532,50 +562,52 @@ class Text(Case):
                                         (3, 1, "ntklog record --mode full")):
             self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0),
                                 etl.ntklog_rundown(mode, blockers=blockers),
-                                spin(5000, 5000 if mode else 5100, 3000, WAITER,
-                                     rule=2 if mode else 0)))
+                                spin_event(5000, 5000 if mode else 5100, 3000, WAITER,
+                                           rule=2 if mode else 0)))
             hint, = re.findall(r"(?m)^(.*)\nMore: ", self.report())
             self.assertTrue(hint.endswith(": " + command), hint)
 
     def test_estimate_of_a_lock_is_marked(self):
         self.write(etl.file(etl.spinlock_rundown(1, 10, 1000, 0),
                             etl.ntklog_rundown(0, blockers=1), etl.resource_rundown(1, 1),
-                            spin(1000, 5000), spin(5000, 5100, 3000, WAITER),
-                            sleep(11000, 16000), sleep(16000, 16100, 3000, thread=56)))
+                            spin_event(1000, 5000), spin_event(5000, 5100, 3000, WAITER),
+                            sleeping_event(11000, 16000),
+                            sleeping_event(16000, 16100, 3000, thread=56)))
         text = self.report()
         self.assertIn("\n1. my_lock: ~15.0ms (91%) in ~10 waits\n", text)
         self.assertIn("\n2. my_lock: 1.50ms (9%) in 1 wait\n", text)
         self.assertIn('\n"Longest" is of recorded waits. For all: ntklog set spinlock 1 1000 1\n', text)
 
     def test_sampled_waits_are_an_estimate(self):
-        self.write(etl.file(etl.spinlock_rundown(1, 10, 1000, 0), spin(5000, 5100, 3000, WAITER)))
+        self.write(etl.file(etl.spinlock_rundown(1, 10, 1000, 0),
+                            spin_event(5000, 5100, 3000, WAITER)))
         self.assertTrue(self.report().startswith("Tasks waited about 15.0ms"))
 
     def test_names_cannot_control_a_terminal(self):
         with open(self.path + ".names", "a", encoding="latin-1") as stream:
             stream.write("thread 99 \x1b[31mred\x07\n")
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 4000, thread=99))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 4000, thread=99))
         answer = self.report().split("\n\n")[0]
         self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f]", answer), answer)
 
     def test_one_table_alone_has_no_answer(self):
-        self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+        self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
         self.assertNotIn("Tasks waited", self.report("--table", "locks"))
 
     def test_unknown_by_is_refused(self):
-        self.write_events(spin(1000, 5000))
+        self.write_events(spin_event(1000, 5000))
         result = run("report", "--by", "moon", self.path)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn('"moon" is not caller, function, task, stack, thread, process, cgroup, cpu or irql',
                       result.stderr)
 
     def test_stack_of_the_holder_tells_the_function(self):
-        self.write_events(sleep(1000, 5000),
+        self.write_events(sleeping_event(1000, 5000),
                           stack_of(5000, 0xFFFFFFFF81000701, 0xFFFFFFFF81000601),
-                          sleep(5000, 5100, 4000, thread=56))
-        self.assertIn(("my_lock", "waiter", "holder in walks_pages"), self.blockers())
+                          sleeping_event(5000, 5100, 4000, thread=56))
+        self.assertIn(("my_lock", "waiter", "holder in walks_pages"), self.blocker_charges())
         self.assertIn(("my_lock", "waiter", "up_write < walks_pages"),
-                      self.blockers("--by", "stack"))
+                      self.blocker_charges("--by", "stack"))
 
 
 if __name__ == "__main__":

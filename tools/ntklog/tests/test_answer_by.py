@@ -7,8 +7,9 @@ the page.
 import json
 import re
 
-from answer_case import (BASE, LOCK, NAMES, NS, OTHER, RATES, WAITER, Case, sleep, spin, stack_of,
-                         switch)
+from answer_case import (BASE, LOCK, NAMES, NS, OTHER, RATES, WAITER, Case, sleeping_event,
+                         spin_event, stack_of,
+                         switch_event)
 import etl_writer as etl
 import tap
 import tool
@@ -33,14 +34,15 @@ thread 58 other\t56\t/system.slice/web.service
             stream.write(self.TASKS % (BASE + 7000, BASE + 7000))
 
     def write_tasks(self):
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
-                          sleep(6000, 8000), sleep(8000, 8100, 1000, thread=58),
-                          sleep(8100, 8200, 40, thread=57), sleep(8200, 8300, 30, thread=99),
-                          sleep(8300, 8400, 20, thread=0))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56),
+                          sleeping_event(6000, 8000), sleeping_event(8000, 8100, 1000, thread=58),
+                          sleeping_event(8100, 8200, 40, thread=57),
+                          sleeping_event(8200, 8300, 30, thread=99),
+                          sleeping_event(8300, 8400, 20, thread=0))
 
     def test_process_is_named_by_its_id_and_its_name_at_that_time(self):
         self.write_tasks()
-        self.assertEqual(self.blockers("--by", "process"), {
+        self.assertEqual(self.blocker_charges("--by", "process"), {
             ("my_lock", "56 waiter", "50 leader"): 3000,
             ("my_lock", "56 waiter", "50 renamed"): 1000,
             ("my_lock", "unknown process", "56 waiter"): 40,
@@ -51,8 +53,9 @@ thread 58 other\t56\t/system.slice/web.service
         with open(self.path + ".names", "a") as stream:
             stream.write("thread 61 w\t60\n")
         for threads in (60, 61), (61, 60):
-            self.write_events(*(sleep(1000 * number, 1000 * number + 10, 100,
-                                      thread=threads[number % 2]) for number in range(1, 9)))
+            self.write_events(*(sleeping_event(1000 * number, 1000 * number + 10, 100,
+                                               thread=threads[number % 2])
+                                for number in range(1, 9)))
             rows = json.loads(self.report("--json", "--table", "waiters", "--by",
                                           "process"))["waiters"]
             self.assertEqual({row["waiter"] for row in rows}, {"60", "unknown process"})
@@ -62,31 +65,33 @@ thread 58 other\t56\t/system.slice/web.service
             for number in range(2):
                 stream.write("thread %d %s\t%d\n" % (62 + number, "x" * number + "\u00e4" * 600,
                                                     62 + number))
-        self.write_events(*(sleep(1000 * number, 1000 * number + 10, 100, thread=62 + number % 2)
+        self.write_events(*(sleeping_event(1000 * number, 1000 * number + 10, 100,
+                                           thread=62 + number % 2)
                             for number in range(1, 5)))
         rows = json.loads(self.report("--json", "--table", "waiters", "--by", "process"))["waiters"]
         self.assertEqual({row["waiter"][:3] for row in rows if "waiter" in row}, {"62 ", "63 "})
 
-    def test_function_is_that_of_all_tasks(self):
+    def test_charges_by_function_are_sums_of_all_tasks(self):
         self.write_events(
-            sleep(1000, 5000), stack_of(5000, 0xFFFFFFFF81000601),
-            sleep(5000, 5100, 3000, thread=56), sleep(6000, 8000, thread=57),
-            stack_of(8000, 0xFFFFFFFF81000601, thread=57), sleep(8000, 8100, 1000, thread=58),
-            sleep(8100, 8200, 40, thread=57))
-        self.assertEqual(self.blockers("--by", "function"), {
+            sleeping_event(1000, 5000), stack_of(5000, 0xFFFFFFFF81000601),
+            sleeping_event(5000, 5100, 3000, thread=56), sleeping_event(6000, 8000, thread=57),
+            stack_of(8000, 0xFFFFFFFF81000601, thread=57),
+            sleeping_event(8000, 8100, 1000, thread=58),
+            sleeping_event(8100, 8200, 40, thread=57))
+        self.assertEqual(self.blocker_charges("--by", "function"), {
             ("my_lock", "unknown function", "walks_pages"): 4000,
             ("my_lock", "unknown function", "unknown function"): 40})
 
-    def test_cgroup_is_that_of_the_time(self):
+    def test_cgroup_is_that_at_the_time_of_the_record(self):
         self.write_tasks()
-        self.assertEqual(self.blockers("--by", "cgroup"), {
+        self.assertEqual(self.blocker_charges("--by", "cgroup"), {
             ("my_lock", "/system.slice/web.service", "/user.slice"): 3000,
             ("my_lock", "/system.slice/web.service", "/user.slice/run 7.scope"): 1000,
             ("my_lock", "unknown cgroup", "/system.slice/web.service"): 40,
             ("my_lock", "unknown cgroup", "unknown cgroup"): 30,
             ("my_lock", "idle", "unknown cgroup"): 20})
 
-    def test_sums_are_those_of_the_plain_tables(self):
+    def test_sums_by_attribute_are_those_of_the_plain_tables(self):
         self.write_tasks()
         for table, column in ("blockers", "charged_total_ns"), ("waiters", "wait_total_ns"):
             plain = json.loads(self.report("--json", "--table", table))[table]
@@ -132,7 +137,8 @@ thread 58 other\t56\t/system.slice/web.service
         self.assertIn("no process is known", result.stderr)
 
     def test_filter_by_process_finds_both_threads_of_a_switch(self):
-        self.write_events(switch(1000, 55, 56), switch(2000, 56, 57), switch(3000, 57, 55))
+        self.write_events(switch_event(1000, 55, 56), switch_event(2000, 56, 57),
+                          switch_event(3000, 57, 55))
         for expression, count in (("process == 50", 2), ("process != 50", 1), ("cgroup ~ web", 2)):
             result = run("dump", "--filter", "Event == ContextSwap && " + expression, self.path)
             self.assertEqual(len(result.stdout.splitlines()), count, expression)
@@ -143,31 +149,33 @@ class One(Case):
     def write_two_locks(self):
         """The mutex's holder is blocked in the inner lock for half of its hold."""
         self.write_events(
-            switch(2000, 55, 57), switch(4000, 57, 55),
-            sleep(4000, 4500, 2500, address=LOCK + 0x288), sleep(1000, 5000),
-            sleep(5000, 5100, 4000, thread=56),
-            spin(6000, 8000, address=LOCK + 0x1000), spin(8000, 8100, 1000, WAITER, address=LOCK + 0x1000))
+            switch_event(2000, 55, 57), switch_event(4000, 57, 55),
+            sleeping_event(4000, 4500, 2500, address=LOCK + 0x288), sleeping_event(1000, 5000),
+            sleeping_event(5000, 5100, 4000, thread=56),
+            spin_event(6000, 8000, address=LOCK + 0x1000),
+            spin_event(8000, 8100, 1000, WAITER, address=LOCK + 0x1000))
 
     def test_thread_is_named_by_its_id(self):
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
-                          sleep(5100, 5200, 50, thread=99))
-        self.assertEqual(self.blockers("--by", "thread"), {
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56),
+                          sleeping_event(5100, 5200, 50, thread=99))
+        self.assertEqual(self.blocker_charges("--by", "thread"), {
             ("my_lock", "56 waiter", "55 holder"): 3000, ("my_lock", "99", "56 waiter"): 50})
 
     def test_cpu_is_that_of_the_release(self):
         self.write(etl.header_buffer(4) + etl.buffer(RATES) +
-                   etl.buffer([spin(5000, 5100, 3000, WAITER)], sequence=2) +
-                   etl.buffer([spin(1000, 5000)], sequence=3, processor=1, flags=0x21))
-        self.assertEqual(self.blockers("--by", "cpu"), {("my_lock", "CPU 0", "CPU 1"): 3000})
+                   etl.buffer([spin_event(5000, 5100, 3000, WAITER)], sequence=2) +
+                   etl.buffer([spin_event(1000, 5000)], sequence=3, processor=1, flags=0x21))
+        self.assertEqual(self.blocker_charges("--by", "cpu"), {("my_lock", "CPU 0", "CPU 1"): 3000})
 
     def test_irql_is_that_of_the_release(self):
-        self.write_events(spin(1000, 5000, irql=12), spin(5000, 5100, 3000, WAITER, irql=2))
-        self.assertEqual(self.blockers("--by", "irql"),
+        self.write_events(spin_event(1000, 5000, irql=12),
+                          spin_event(5000, 5100, 3000, WAITER, irql=2))
+        self.assertEqual(self.blocker_charges("--by", "irql"),
                          {("my_lock", "IRQL 2 (dispatch)", "IRQL 12"): 3000})
         self.assertNotIn("IRQL", run("report", "--by", "irql", self.path).stderr)
 
     def test_attribute_that_is_not_recorded_is_named_with_its_option(self):
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56))
         for by, option in ("irql", "-e linux_spinlock"), ("stack", "--stacks"):
             self.assertIn(option, run("report", "--by", by, self.path).stderr)
         for by in "process", "cgroup":
@@ -175,21 +183,22 @@ class One(Case):
                           run("report", "--by", by, self.path).stderr)
 
     def test_waits_by_thread_are_a_table(self):
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
-                          sleep(5100, 5200, 50, thread=99), sleep(6000, 6100, 20, thread=99))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56),
+                          sleeping_event(5100, 5200, 50, thread=99),
+                          sleeping_event(6000, 6100, 20, thread=99))
         rows = json.loads(self.report("--json", "--table", "waiters", "--by", "thread"))
         self.assertEqual({row["waiter"]: (row["waits"], round(row["wait_total_ns"] / NS),
                                           round(row["wait_max_ns"] / NS))
                           for row in rows["waiters"]}, {"56 waiter": (1, 3000, 3000),
                                                         "99": (2, 70, 50)})
-        self.assertEqual(tool.undescribed(rows["waiters"], "report"), set())
+        self.assertEqual(tool.undescribed_fields(rows["waiters"], "report"), set())
         self.assertNotIn("waiters", json.loads(self.report("--json")))
 
     def test_waits_of_a_thread_for_all_locks_are_one_row(self):
         inner = LOCK + 0x288
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
-                          sleep(1000, 6000, address=inner),
-                          sleep(6000, 6100, 20, thread=56, address=inner))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56),
+                          sleeping_event(1000, 6000, address=inner),
+                          sleeping_event(6000, 6100, 20, thread=56, address=inner))
         options = "--table", "waiters", "--by", "thread", "--all-locks"
         (row,) = json.loads(self.report("--json", *options))["waiters"]
         self.assertEqual((row["lock"], row["waiter"], row["waits"],
@@ -277,14 +286,15 @@ class One(Case):
 class Wide(Case):
 
     def test_blockers_have_their_count_and_their_error(self):
-        events = (sleep(1000 * i, 1000 * i + 900, 100, thread=55 + i % 2) for i in range(1, 41))
+        events = (sleeping_event(1000 * i, 1000 * i + 900, 100, thread=55 + i % 2)
+                  for i in range(1, 41))
         self.write(etl.file(etl.ntklog_rundown(0), etl.resource_rundown(2, 2), *events))
         options = "--table", "blockers", "--by", "task"
         heading = self.report(*options, "--wide").split("\nlock ")[1].split("\n")[0]
         self.assertEqual(re.split("  +", heading.strip()), [
             "waiter", "holder", "pieces", "charged", "charged error", "share", "charged max"])
         # Without a sample there is no error.
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56))
         self.assertNotIn("error", self.report(*options, "--wide"))
         self.assertIn("pieces", self.report(*options, "--wide"))
 
@@ -294,16 +304,18 @@ class Page(Case):
     def test_locks_of_the_answer_have_the_first_sections(self):
         """Waits that did not end count, even of a lock that has no record."""
         def at_the_end(state="begin", thread=0, lock=0, since=0):
-            return etl.open_hold(BASE + 9000, state, thread=thread, address=lock,
-                                 since=BASE + since)
+            return etl.open_hold_event(BASE + 9000, state, thread=thread, address=lock,
+                                       since=BASE + since)
 
         self.write_events(
-            *(spin(30 * i, 30 * i + 5, 9 + i, WAITER, address=0x1000 * (i + 1)) for i in range(20)),
-            sleep(1000, 1100, 1, thread=57), at_the_end(), at_the_end("held", 55, LOCK, 1200),
+            *(spin_event(30 * i, 30 * i + 5, 9 + i, WAITER, address=0x1000 * (i + 1))
+              for i in range(20)),
+            sleeping_event(1000, 1100, 1, thread=57), at_the_end(),
+            at_the_end("held", 55, LOCK, 1200),
             at_the_end("waits", 56, LOCK, 3000), at_the_end("held", 57, LOCK + 0x288, 1200),
             at_the_end("waits", 58, LOCK + 0x288, 2000))
         answer = json.loads(self.report("--json"))["answer"]
-        locks = tool.pictures(self.report("--html", "-"))["locks"]
+        locks = tool.pictures_of_page(self.report("--html", "-"))["locks"]
         self.assertEqual([lock["lock"] for lock in locks[:2]], ["inner_lock", "my_lock"])
         self.assertEqual([lock["lock"] for lock in locks[:5]],
                          [lock["lock"] for lock in answer["locks"][:5]])
@@ -313,10 +325,10 @@ class Filtered(Case):
     """The holder that a wait is charged to need not be chosen."""
 
     def test_holder_that_the_filter_leaves_out_is_charged(self):
-        self.write_events(spin(0, 100), spin(110, 400, wait=60, caller=WAITER),
-                          spin(405, 410, wait=4, caller=OTHER))
+        self.write_events(spin_event(0, 100), spin_event(110, 400, wait=60, caller=WAITER),
+                          spin_event(405, 410, wait=4, caller=OTHER))
         options = "--filter", "caller ~ waits_long"
-        rows = self.blockers("--table", "blockers", *options)
+        rows = self.blocker_charges("--table", "blockers", *options)
         self.assertEqual({holder: ticks for (_, _, holder), ticks in rows.items()},
                          {"holds_long": 50, "(free, handed over)": 10})
         report = json.loads(self.report("--json", *options))
@@ -324,8 +336,9 @@ class Filtered(Case):
         self.assertEqual([row["caller"] for row in report["callers"]], ["waits_long+0x1"])
 
     def test_sleeping_holder_that_the_filter_leaves_out_is_charged_with_its_reason(self):
-        self.write_events(switch(100, 55, 57, state=1), switch(700, 57, 55), sleep(0, 1000),
-                          sleep(1000, 1100, wait=900, thread=56))
+        self.write_events(switch_event(100, 55, 57, state=1), switch_event(700, 57, 55),
+                          sleeping_event(0, 1000),
+                          sleeping_event(1000, 1100, wait=900, thread=56))
         report = json.loads(self.report("--json", "--filter", "thread == 56"))
         parts = {name: round(ns / NS) for name, ns in report["answer"]["parts_ns"].items() if ns}
         self.assertEqual(parts, {"holder_ran": 300, "holder_preempted": 600})

@@ -4,27 +4,28 @@
 
 import json
 
-from answer_case import BASE, LOCK, NS, Case, held, sleep, waits
+from answer_case import BASE, LOCK, NS, Case, held_event, sleeping_event, waiting_event
 import etl_writer as etl
 import tap
-from tool import run, undescribed, unwrapped
+from tool import run, undescribed_fields, join_wrapped_lines
 
 
 class OpenHolds(Case):
 
-    def begin(self, at):
-        return etl.open_hold(BASE + at)
+    def open_holds_begin(self, at):
+        return etl.open_hold_event(BASE + at)
 
-    def lines(self, *options):
+    def held_lines(self, *options):
         return [line for line in self.report(*options).splitlines()
                 if line.startswith("Held at the end")]
 
     def test_waits_that_did_not_end_are_charged_to_the_holder(self):
-        parts = self.answer(self.begin(9000), held(9000), waits(9000), waits(9000, 5000, 57))
+        parts = self.parts_of_answer(self.open_holds_begin(9000), held_event(9000),
+                                     waiting_event(9000), waiting_event(9000, 5000, 57))
         self.assertEqual(parts, {"holder_ran": 6000 + 4000})
-        self.assertEqual(self.blockers("--by", "task"), {
+        self.assertEqual(self.blocker_charges("--by", "task"), {
             ("my_lock", "waiter", "holder"): 6000, ("my_lock", "bystander", "holder"): 4000})
-        self.assertEqual(self.lines(), [
+        self.assertEqual(self.held_lines(), [
             "Held at the end, since 0.001s, 2 wait: my_lock, by holder in holds_long"])
 
     def test_holder_of_a_lock_with_a_long_name_is_readable(self):
@@ -32,112 +33,121 @@ class OpenHolds(Case):
             stream.write("ffffffff81000100 t holds_for_a_long_while_indeed_as_said [planted_holders]\n"
                          "ffff888012345678 d a_mutex_of_the_module_with_a_name [planted_holders]\n"
                          "thread 55 holder\n")
-        self.write_events(self.begin(9000), held(9000), waits(9000))
+        self.write_events(self.open_holds_begin(9000), held_event(9000), waiting_event(9000))
         self.assertIn("\nHeld at the end, since 0.001s, 1 waits: a_mutex_of_the_module_with_a_name,\n"
                       "   by holder in holds_for_a_long_while_indeed_as_said\n",
                       self.report())
 
-    def test_waits_that_tables_of_locks_lack_are_told(self):
-        self.write_events(self.begin(9000), held(9000), waits(9000))
-        self.assertIn("of waiting in 1 wait has no record", unwrapped(self.report()))
-        self.write_events(self.begin(9000), held(9000, wait=500), waits(9000))
+    def test_waits_that_tables_of_locks_lack_are_reported(self):
+        self.write_events(self.open_holds_begin(9000), held_event(9000), waiting_event(9000))
+        self.assertIn("of waiting in 1 wait has no record", join_wrapped_lines(self.report()))
+        self.write_events(self.open_holds_begin(9000), held_event(9000, wait=500),
+                          waiting_event(9000))
         fact = "3.25ms of waiting in 2 waits has no record"
         self.assertIn(fact, self.report())
         self.assertIn("Tasks waited 3.25ms for locks", self.report())
         self.assertNotIn(fact, self.report("--filter", "Kind == rwsem"))
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56))
         self.assertNotIn("has no record", self.report())
 
     def test_time_before_the_hold_is_charged_to_earlier_holds(self):
-        parts = self.answer(sleep(1000, 4000, thread=57), self.begin(9000),
-                            held(9000, since=5000), waits(9000, 3000))
+        parts = self.parts_of_answer(sleeping_event(1000, 4000, thread=57),
+                                     self.open_holds_begin(9000),
+                                     held_event(9000, since=5000), waiting_event(9000, 3000))
         self.assertEqual(parts, {"holder_ran": 1000 + 4000, "free_overtaken": 1000})
 
     def test_exclusive_hold_ends_older_holds(self):
         """Another task may have released the lock for a reader."""
         for kind, holders in (("rwsem", ["holder"]), ("semaphore", ["bystander (reader)", "holder"])):
-            self.assertEqual(self.answer(
-                self.begin(9000), held(9000, "reads", thread=57, kind=kind),
-                held(9000, since=5000, kind=kind), waits(9000, 6000, kind=kind)),
+            self.assertEqual(self.parts_of_answer(
+                self.open_holds_begin(9000), held_event(9000, "reads", thread=57, kind=kind),
+                held_event(9000, since=5000, kind=kind), waiting_event(9000, 6000, kind=kind)),
                 {"holder_ran": 3000})
-            self.assertEqual(self.blockers("--by", "task"),
+            self.assertEqual(self.blocker_charges("--by", "task"),
                              {("my_lock", "waiter", holders[0]): 3000})
-            self.assertEqual(len(self.lines()), len(holders))
+            self.assertEqual(len(self.held_lines()), len(holders))
 
     def test_wait_before_an_open_hold_is_charged(self):
-        parts = self.answer(sleep(1000, 4000, thread=57), self.begin(9000),
-                            held(9000, since=4000, wait=2500))
+        parts = self.parts_of_answer(sleeping_event(1000, 4000, thread=57),
+                                     self.open_holds_begin(9000),
+                                     held_event(9000, since=4000, wait=2500))
         self.assertEqual(parts, {"holder_ran": 2500})
-        self.assertEqual(self.lines(), [])
+        self.assertEqual(self.held_lines(), [])
 
     def test_lock_that_was_acquired_before_the_recording_has_an_unknown_holder(self):
-        parts = self.answer(self.begin(9000), waits(9000), waits(9000, 5000, 57))
+        parts = self.parts_of_answer(self.open_holds_begin(9000), waiting_event(9000),
+                                     waiting_event(9000, 5000, 57))
         self.assertEqual(parts, {"unknown": 6000 + 4000})
-        self.assertEqual(self.lines(), ["Held at the end by an unknown task, "
-                                        "2 wait since 0.002s: my_lock"])
+        self.assertEqual(self.held_lines(), ["Held at the end by an unknown task, "
+                                             "2 wait since 0.002s: my_lock"])
 
     def test_later_list_replaces_an_earlier_one(self):
-        first = self.begin(5000), held(5000), waits(5000, 3000)
-        self.assertEqual(self.answer(*first, self.begin(9000), held(9000), waits(9000, 3000)),
+        first = self.open_holds_begin(5000), held_event(5000), waiting_event(5000, 3000)
+        self.assertEqual(self.parts_of_answer(*first, self.open_holds_begin(9000), held_event(9000),
+                                              waiting_event(9000, 3000)),
                          {"holder_ran": 6000})
-        self.assertEqual(self.answer(*first, sleep(1000, 6000), self.begin(9000)), {})
+        self.assertEqual(self.parts_of_answer(*first, sleeping_event(1000, 6000),
+                                              self.open_holds_begin(9000)), {})
         self.assertEqual(json.loads(self.report("--json", "--filter", "Kind == mutex"))["answer"]
                          ["open_holds"], [])
 
     def test_record_behind_the_list_tells_how_it_ended(self):
-        parts = self.answer(self.begin(4000), held(4000), waits(4000), sleep(1000, 5000),
-                            sleep(5000, 5100, 2000, thread=56))
+        parts = self.parts_of_answer(self.open_holds_begin(4000), held_event(4000),
+                                     waiting_event(4000), sleeping_event(1000, 5000),
+                                     sleeping_event(5000, 5100, 2000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2000})
-        self.assertEqual(self.lines(), [])
+        self.assertEqual(self.held_lines(), [])
 
     def test_record_of_a_long_wait_behind_the_list_does_not_end_it(self):
-        parts = self.answer(self.begin(9000), held(9000), waits(9000),
-                            sleep(3000, 9500, thread=56, action=0x224))
+        parts = self.parts_of_answer(self.open_holds_begin(9000), held_event(9000),
+                                     waiting_event(9000),
+                                     sleeping_event(3000, 9500, thread=56, action=0x224))
         self.assertEqual(parts, {"holder_ran": 6000})
 
     def test_the_oldest_holds_are_named_and_the_rest_counted(self):
-        events = [self.begin(9000)]
+        events = [self.open_holds_begin(9000)]
         for number in range(5):
-            events += [held(9000, since=1000 + number, address=LOCK + 64 * number),
-                       waits(9000, 2000, address=LOCK + 64 * number)]
+            events += [held_event(9000, since=1000 + number, address=LOCK + 64 * number),
+                       waiting_event(9000, 2000, address=LOCK + 64 * number)]
         self.write_events(*events)
-        lines = self.lines()
+        lines = self.held_lines()
         self.assertEqual(len(lines), 4)
         self.assertIn("my_lock, by holder", lines[0])
         self.assertEqual(lines[3], "Held at the end: 2 more, in dump's NtklogOpenHold.")
 
     def test_other_locks_are_left_out_of_the_answer_about_one(self):
-        self.write_events(self.begin(9000), held(9000), waits(9000),
-                          held(9000, address=LOCK + 0x288), waits(9000, address=LOCK + 0x288))
-        self.assertEqual(len(self.lines()), 2)
+        self.write_events(self.open_holds_begin(9000), held_event(9000), waiting_event(9000),
+                          held_event(9000, address=LOCK + 0x288),
+                          waiting_event(9000, address=LOCK + 0x288))
+        self.assertEqual(len(self.held_lines()), 2)
         answer = json.loads(self.report("--json", "--lock", "my_lock"))["answer"]
         self.assertEqual([(row["lock"], row["task"], row["waiting"], row["waiters"], row["caller"])
                           for row in answer["open_holds"]],
                          [("my_lock", "holder", False, 1, "holds_long"),
                           ("my_lock", "waiter", True, 1, "waits_long")])
 
-    def deadlock(self, *options):
+    def parse_deadlock(self, *options):
         lines = self.report(*options).split("\n\n")[0].splitlines()
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertLessEqual(len(lines), 20)
         text = " ".join(map(str.strip, lines)) if "Deadlock" in "".join(lines) else ""
         answer = json.loads(self.report("--json", *options))["answer"]
-        self.assertEqual(undescribed(answer, "report"), set())
+        self.assertEqual(undescribed_fields(answer, "report"), set())
         cycles = answer["deadlocks"]
         return text, [[(task["thread"], task["lock"], task["holder_thread"]) for task in cycle]
                       for cycle in cycles]
 
-    def cycle(self, at, *threads, lock=LOCK, **changes):
+    def wait_cycle(self, at, *threads, lock=LOCK, **changes):
         events = []
         for number, thread in enumerate(threads):
             wanted = (number + 1) % len(threads)
-            events += [held(at, thread=thread, address=lock + 0x288 * number),
-                       waits(at, thread=thread, address=lock + 0x288 * wanted, **changes)]
+            events += [held_event(at, thread=thread, address=lock + 0x288 * number),
+                       waiting_event(at, thread=thread, address=lock + 0x288 * wanted, **changes)]
         return events
 
     def test_tasks_that_wait_for_each_other_are_a_deadlock(self):
-        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56))
-        text, cycles = self.deadlock()
+        self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, 55, 56))
+        text, cycles = self.parse_deadlock()
         self.assertTrue(text.startswith(
             "Deadlock: holder (55) waits for inner_lock, held by waiter (56), "
             "which waits for my_lock, held by holder (55) Tasks waited"), text)
@@ -147,35 +157,38 @@ class OpenHolds(Case):
                           round(cycle[0]["age_ns"] / NS)), ("holder", "waiter", "mutex", 6000))
 
     def test_chain_without_a_cycle_is_no_deadlock(self):
-        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56)[:-1])
-        self.assertEqual(self.deadlock(), ("", []))
+        self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, 55, 56)[:-1])
+        self.assertEqual(self.parse_deadlock(), ("", []))
 
     def test_cycle_that_began_after_the_list_is_no_deadlock(self):
         """The list was written while tasks went on: its entries may not have existed together."""
-        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56, since=9001))
-        self.assertEqual(self.deadlock(), ("", []))
+        self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, 55, 56, since=9001))
+        self.assertEqual(self.parse_deadlock(), ("", []))
 
     def test_record_behind_the_list_ends_the_deadlock(self):
-        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56), sleep(1000, 9500))
-        self.assertEqual(self.deadlock(), ("", []))
+        self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, 55, 56),
+                          sleeping_event(1000, 9500))
+        self.assertEqual(self.parse_deadlock(), ("", []))
 
     def test_long_deadlock_is_cut_and_others_are_counted(self):
-        self.write_events(self.begin(9000), *self.cycle(9000, *range(1000, 1007)),
-                          *self.cycle(9000, 55, 56, lock=LOCK + 0x10000))
-        text, cycles = self.deadlock()
+        self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, *range(1000, 1007)),
+                          *self.wait_cycle(9000, 55, 56, lock=LOCK + 0x10000))
+        text, cycles = self.parse_deadlock()
         self.assertIn("which is deadlocked with 4 more tasks (--json)", text)
         self.assertIn(" Deadlocks: 1 more, in --json. Tasks waited", text)
         self.assertEqual(sorted(map(len, cycles)), [2, 7])
 
     def test_deadlock_of_other_locks_is_left_out_of_the_answer_about_one(self):
-        self.write_events(self.begin(9000), *self.cycle(9000, 55, 56), *self.cycle(
+        self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, 55, 56),
+                          *self.wait_cycle(
             9000, 57, 58, lock=LOCK + 0x10000))
-        self.assertEqual(len(self.deadlock()[1]), 2)
-        self.assertEqual(self.deadlock("--lock", "my_lock")[1],
+        self.assertEqual(len(self.parse_deadlock()[1]), 2)
+        self.assertEqual(self.parse_deadlock("--lock", "my_lock")[1],
                          [[(55, "inner_lock", 56), (56, "my_lock", 55)]])
 
     def test_dump_has_each_field(self):
-        self.write_events(self.begin(9000), held(9000, "reads", kind="rwsem", wait=20, delta=2))
+        self.write_events(self.open_holds_begin(9000),
+                          held_event(9000, "reads", kind="rwsem", wait=20, delta=2))
         text = run("dump", self.path).stdout
         self.assertIn("NtklogOpenHold", text)
         self.assertIn("State=begin", text)

@@ -29,7 +29,7 @@ class Load:
     def __init__(self, hooks=(.01, .002, 0, 0), events=.003, tool=.0001):
         self.hooks, self.events, self.tool = hooks, events, tool
 
-    def cost(self, state, load):
+    def cost_of_load(self, state, load):
         return (self.hooks[state.mode] * load,
                 self.events * load / 4 ** state.rate_step + self.tool)
 
@@ -54,7 +54,7 @@ class Budget(unittest.TestCase):
     def run_load(self, load, loads):
         overheads, changes = [], []
         for amount in loads:
-            hooks, events = load.cost(self.state, amount)
+            hooks, events = load.cost_of_load(self.state, amount)
             overheads.append(hooks + events)
             changes.append(self.step(ctypes.byref(self.state), hooks, events))
         return overheads, changes
@@ -89,7 +89,7 @@ class Budget(unittest.TestCase):
     def test_a_load_that_varies_below_the_budget_changes_nothing(self):
         self.run_load(Load(), 20 * [4])
         level = (self.state.mode, self.state.rate_step)
-        hooks, events = Load().cost(self.state, 1)
+        hooks, events = Load().cost_of_load(self.state, 1)
         amount = self.state.limit / (hooks + events)
         noise = random.Random(1)
         _, changes = self.run_load(Load(tool=0), [noise.uniform(.55, .95) * amount for _ in range(500)])

@@ -11,7 +11,7 @@ import unittest
 
 import tap
 from module import NTKLOG, Directory, ParameterDirectory
-from tool import undescribed
+from tool import undescribed_fields
 
 
 def run(*arguments, **environment):
@@ -20,7 +20,7 @@ def run(*arguments, **environment):
 
 
 class Refused(unittest.TestCase):
-    def refused(self, status, words, *arguments, **environment):
+    def check_refused(self, status, words, *arguments, **environment):
         result = run(*arguments, **environment)
         self.assertEqual(result.returncode, status, result.stderr)
         self.assertIn(words, result.stderr)
@@ -37,7 +37,7 @@ class Refused(unittest.TestCase):
                 ("resource 1 0 1", "contention_sample_rate: 0 is out of range"),
                 ("resource 1 1 0", "excessive_timeouts: 0 is out of range")):
             with self.subTest(arguments):
-                self.refused(1, words, "set", *arguments.split())
+                self.check_refused(1, words, "set", *arguments.split())
 
     def test_malformed_parameters_are_refused(self):
         for arguments, words in (
@@ -50,7 +50,7 @@ class Refused(unittest.TestCase):
                 ("resource 1 1", "usage: ntklog set resource release_sample_rate"),
                 ("frobs 1", "spinlock or resource"), ("", "spinlock or resource")):
             with self.subTest(arguments):
-                self.refused(2, words, "set", *arguments.split())
+                self.check_refused(2, words, "set", *arguments.split())
 
     def test_wrong_options_are_refused(self):
         for arguments, words in (
@@ -74,7 +74,7 @@ class Refused(unittest.TestCase):
                 ("stop 1 2", "give the number of one session, 0 to 7"), ("top -d 0", "not 0.1 seconds or more"),
                 ("top -n 0", "is no number of rows"), ("top x", 'the argument "x" is not understood')):
             with self.subTest(arguments):
-                self.refused(2, words, *arguments.split())
+                self.check_refused(2, words, *arguments.split())
 
     @unittest.skipIf(os.path.exists("/sys/kernel/debug/ntklog"), "the module is loaded")
     def test_missing_module_has_a_remedy(self):
@@ -84,8 +84,8 @@ class Refused(unittest.TestCase):
             remedy = "this needs root: try sudo"
         for command in ("list", "start", "stop", "status", "record", "top"):
             with self.subTest(command):
-                self.refused(1, remedy, command)
-        self.refused(1, "modprobe ntklog", "set", "spinlock", "1", "1000", "1")
+                self.check_refused(1, remedy, command)
+        self.check_refused(1, "modprobe ntklog", "set", "spinlock", "1", "1000", "1")
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root to be somebody else")
     def test_user_without_root_is_told_to_use_sudo(self):
@@ -96,14 +96,14 @@ class Refused(unittest.TestCase):
         self.assertIn("this needs root: try sudo", result.stderr)
 
     def test_missing_directory_is_reported(self):
-        self.refused(1, "/nonexistent: No such file or directory", "status",
-                     NTKLOG_DEBUGFS="/nonexistent")
+        self.check_refused(1, "/nonexistent: No such file or directory", "status",
+                           NTKLOG_DEBUGFS="/nonexistent")
 
 
 class Files(Directory):
     def test_status_prints_all_sessions(self):
-        self.write(3, "state", "started\n")
-        sessions = json.loads(self.run_there("status", "--json").stdout)
+        self.write_session_file(3, "state", "started\n")
+        sessions = json.loads(self.run_tool("status", "--json").stdout)
         self.assertEqual([session["state"] for session in sessions],
                          ["stopped"] * 3 + ["started"] + ["stopped"] * 4)
         self.assertEqual(sessions[3], {
@@ -111,19 +111,19 @@ class Files(Directory):
             "group_mask": "0x20010000 PERF_SPINLOCK", "mode": "sequential", "stacks": "",
             "buffer_size": 65536, "buffers": 16, "generated": 10, "written": 7, "lost": 3,
             "finished": 4, "unread": 0})
-        self.assertEqual(undescribed(sessions, "status"), set())
-        self.assertIn("lost 3", self.run_there("status", "3").stdout)
-        self.assertNotIn("stacks", self.run_there("status", "3").stdout)
-        self.write(3, "stacks", "0x0529 spinlock\n0x052b resource\n")
+        self.assertEqual(undescribed_fields(sessions, "status"), set())
+        self.assertIn("lost 3", self.run_tool("status", "3").stdout)
+        self.assertNotIn("stacks", self.run_tool("status", "3").stdout)
+        self.write_session_file(3, "stacks", "0x0529 spinlock\n0x052b resource\n")
         self.assertIn("with stacks of 0x0529 spinlock 0x052b resource\n",
-                      self.run_there("status", "3").stdout)
-        self.write(3, "stacks", "none\n")
-        self.assertNotIn("stacks", self.run_there("status", "3").stdout)
+                      self.run_tool("status", "3").stdout)
+        self.write_session_file(3, "stacks", "none\n")
+        self.assertNotIn("stacks", self.run_tool("status", "3").stdout)
 
     def test_name_that_is_not_utf_8_is_shown_with_a_question_mark(self):
-        with open(self.path(3, "name"), "wb") as stream:
+        with open(self.session_path(3, "name"), "wb") as stream:
             stream.write(b"caf\xe9\n")
-        result = self.run_there("status", "--json")
+        result = self.run_tool("status", "--json")
         self.assertEqual([session["name"] for session in json.loads(result.stdout)][2:5],
                          ["Logger 2", "caf?", "Logger 4"])
 
@@ -137,12 +137,12 @@ class Files(Directory):
                              (same + "rwlock: unavailable: linux_locks=0\n", 1)):
             with open(os.path.join(self.directory, "linux_selftest"), "w") as stream:
                 stream.write(text)
-            result = self.run_there("selftest")
+            result = self.run_tool("selftest")
             self.assertEqual((result.returncode, result.stderr), (status, ""))
             self.assertEqual(result.stdout.split(), text.split())
 
     def test_selftest_of_a_module_without_it_is_refused(self):
-        result = self.run_there("selftest")
+        result = self.run_tool("selftest")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("linux_selftest: No such file", result.stderr)
 
@@ -155,8 +155,8 @@ class List(ParameterDirectory):
                          "".join("%s: on, 3 functions\n" % kind for kind in kinds[:3] + kinds[4:5]))
         troubles = {"rt_mutex": "unavailable: no function x",
                     "ww_mutex": "the loaded module does not know these events"}
-        everything = json.loads(self.run_there("list", "--json").stdout)
-        self.assertEqual(undescribed({**everything, "parameters": [
+        everything = json.loads(self.run_tool("list", "--json").stdout)
+        self.assertEqual(undescribed_fields({**everything, "parameters": [
             parameter for parameters in everything["parameters"].values()
             for parameter in parameters.values()]}, "list", "status"), set())
         listed = everything["groups"]
@@ -166,16 +166,16 @@ class List(ParameterDirectory):
                            0xA0000000 | 4 << i, troubles.get(kind))
                           for i, kind in enumerate(kinds)])
         # Columns below each other, whatever the longest name is.
-        lines = self.run_there("list").stdout.split("\n\n")[0].splitlines()[1:]
+        lines = self.run_tool("list").stdout.split("\n\n")[0].splitlines()[1:]
         self.assertEqual(len({line.index(" 0x") for line in lines}), 1)
 
     def test_list_shows_the_current_parameters(self):
-        parameters = json.loads(self.run_there("list", "--json").stdout)["parameters"]
+        parameters = json.loads(self.run_tool("list", "--json").stdout)["parameters"]
         self.assertEqual({"%s/%s" % (kind, name): parameter["value"]
                           for kind, all_ in parameters.items() for name, parameter in all_.items()},
                          self.PARAMETERS)
         os.unlink(os.path.join(self.directory, "resource/excessive_timeouts"))
-        result = self.run_there("list")
+        result = self.run_tool("list")
         self.assertEqual(result.returncode, 1)
         self.assertIn("resource excessive_timeouts: No such file or directory", result.stderr)
 

@@ -14,7 +14,7 @@ from convert_case import Case, NTKLOG, run
 
 
 class Ctf(Case):
-    def read(self):
+    def read_ctf(self):
         result = run("babeltrace2", "--clock-cycles", self.out)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout.splitlines()
@@ -26,9 +26,9 @@ class Ctf(Case):
         self.assertIn("NtklogDroppedDCEndV1", names)
         self.assertEqual(sorted(set(names)), sorted(names))
 
-    def test_fields_are_those_of_the_record(self):
+    def test_ctf_fields_are_those_of_the_record(self):
         self.convert("--ctf", etl.file(*self.events(2000000)))
-        (line,) = self.read()
+        (line,) = self.read_ctf()
         self.assertIn("cpu_id = 0", line)
         values = dict(re.findall(r'(\w+) = (?:\( "(?=\w+" : container))?"?([\w.]+)', line))
         self.assertEqual(values, {
@@ -39,21 +39,21 @@ class Ctf(Case):
             "AcquireMode": "queued", "container": "0", "ExecuteDpc": "1", "ExecuteIsr": "0",
             "Rule": "nt"})
 
-    def test_kinds_are_those_of_the_record(self):
+    def test_ctf_kinds_are_those_of_the_record(self):
         actions = {"%s_release_shared" % kind: etl.LINUX_KINDS[kind] | 0x42
                    for kind in etl.LINUX_KINDS}
-        self.convert("--ctf", etl.file(*(etl.perfinfo(0x052B, etl.resource(action=action))
+        self.convert("--ctf", etl.file(*(etl.perfinfo(0x052B, etl.resource_data(action=action))
                                          for action in (*actions.values(), 0x80990022))))
-        *lines, unknown = self.read()
+        *lines, unknown = self.read_ctf()
         self.assertEqual([re.search(r'Action = \( "(\w+)"', line)[1] for line in lines],
                          list(actions))
         self.assertRegex(unknown, r"Action = \( <unknown> : container = %d \)" % 0x80990022)
 
-    def test_rules_are_those_of_the_record(self):
+    def test_ctf_rules_are_those_of_the_record(self):
         rules = {0: "nt", 1: "sampled", 2: "wait", 4: "nt_blocker", 12: "blocker"}
         self.convert("--ctf", etl.file(etl.ntklog_rundown(2, blockers=3), *(
             etl.perfinfo(0x0529, etl.spin_lock(rule=rule)) for rule in rules)))
-        rundown, *lines = self.read()
+        rundown, *lines = self.read_ctf()
         self.assertRegex(rundown, r'LinuxMode = \( "waits" .*, Blockers = 3 ')
         self.assertEqual([re.search(r'Rule = \( "(\w+)"', line)[1] for line in lines],
                          list(rules.values()))
@@ -61,16 +61,16 @@ class Ctf(Case):
     def test_ctf_names_each_type_of_event(self):
         data = etl.header_buffer(2) + etl.buffer([
             etl.spinlock_rundown(), etl.resource_rundown(),
-            *self.events(2000001, hook_id=0x052B, make=etl.resource),
-            *self.events(2000002, hook_id=0x0524, make=etl.context_swap, version=4),
+            *self.events(2000001, hook_id=0x052B, make=etl.resource_data),
+            *self.events(2000002, hook_id=0x0524, make=etl.context_swap_data, version=4),
             *self.events(2000003, hook_id=0x0524, version=1,
-                         make=lambda: etl.context_swap(1))])
+                         make=lambda: etl.context_swap_data(1))])
         self.convert("--ctf", data)
-        self.assertEqual([re.search(r"\) (\w+):", line)[1] for line in self.read()],
+        self.assertEqual([re.search(r"\) (\w+):", line)[1] for line in self.read_ctf()],
                          ["SpinLockDCStart", "ResourceDCStart", "Resource", "ContextSwap",
                           "ContextSwapV1"])
 
-    def test_time_is_that_of_the_wall(self):
+    def test_ctf_time_is_that_of_the_wall_clock(self):
         self.convert("--ctf", etl.file(*self.events(3000000)))
         text = run("babeltrace2", "--clock-seconds", "--clock-gmt", self.out).stdout
         # StartTime of the header, and 1.5 seconds.
@@ -81,7 +81,7 @@ class Ctf(Case):
         data = etl.header_buffer(3) + etl.buffer(self.events(10, 40), processor=0) + \
             etl.buffer(self.events(20, 30), processor=5, sequence=2)
         self.convert("--ctf", data)
-        self.assertEqual([re.search(r"cpu_id = (\d+)", line)[1] for line in self.read()],
+        self.assertEqual([re.search(r"cpu_id = (\d+)", line)[1] for line in self.read_ctf()],
                          ["0", "5", "5", "0"])
         self.assertEqual(sorted(os.listdir(self.out)), ["cpu0", "cpu5", "metadata"])
 
@@ -89,7 +89,7 @@ class Ctf(Case):
         with open(self.path + ".names", "w") as stream:
             stream.write("ffffffff81234567 T the_caller\n")
         self.convert("--ctf", etl.file(*self.events(10)))
-        self.assertIn('CallerAddressSymbol = "the_caller"', self.read()[0])
+        self.assertIn('CallerAddressSymbol = "the_caller"', self.read_ctf()[0])
 
     def test_unknown_events_are_counted(self):
         result = self.convert("--ctf", etl.file(*self.events(10), etl.perfinfo(0x1234, b"")))
@@ -97,14 +97,14 @@ class Ctf(Case):
 
     def test_ctf_keeps_events_whose_times_go_back(self):
         self.convert("--ctf", etl.file(*self.events(50, 20, -500000)))
-        self.assertEqual(len(self.read()), 3)
+        self.assertEqual(len(self.read_ctf()), 3)
 
     def test_ctf_of_a_damaged_file_has_the_good_events(self):
         data = bytearray(etl.file(*self.events(10, 20)))
         data[etl.SIZE + 0x48 + 0x48 + 2] = 0x77
         result = self.convert("--ctf", data, status=1)
         self.assertIn("offset 0x1090: no event", result.stderr)
-        self.assertEqual(len(self.read()), 1)
+        self.assertEqual(len(self.read_ctf()), 1)
 
     def test_ctf_of_the_same_trace_is_the_same(self):
         contents = []
@@ -129,14 +129,15 @@ class Ctf(Case):
                                              time_stamp=etl.START_CLOCK + 100 * i + j)
                                 for j in range(40)], sequence=i + 1, processor=i % 2)
         self.convert("--ctf", data)
-        self.assertEqual([int(re.search(r"SpinCount = (\d+)", line)[1]) for line in self.read()],
+        self.assertEqual([int(re.search(r"SpinCount = (\d+)", line)[1])
+                          for line in self.read_ctf()],
                          list(range(4000)))
         self.assertGreater(os.path.getsize(os.path.join(self.out, "cpu0")), 1 << 17)
 
     def test_ctf_has_records_of_32_bit_traces(self):
         event = etl.perfinfo(0x0529, etl.spin_lock(32), bits=32)
         self.convert("--ctf", etl.file(event, bits=32))
-        self.assertIn("SpinLockAddress = 0x12345678,", self.read()[0])
+        self.assertIn("SpinLockAddress = 0x12345678,", self.read_ctf()[0])
 
     def test_directory_with_files_is_refused(self):
         os.mkdir(self.out)
@@ -154,7 +155,7 @@ class Perfetto(Case):
     def decode(data):
         return perfetto_decoder.Trace(data, round(etl.START_CLOCK * 1e9 / etl.PERF_FREQ))
 
-    def trace(self, *events):
+    def convert_to_perfetto(self, *events):
         self.convert("--perfetto", etl.file(*events))
         with open(self.out, "rb") as stream:
             return self.decode(stream.read())
@@ -163,11 +164,11 @@ class Perfetto(Case):
     def without_class_slices(trace):
         return [made for made in trace.slices if made["group"] != "waits, by class of locks"]
 
-    def slices(self, *events):
-        return self.without_class_slices(self.trace(*events))
+    def slices_of_locks(self, *events):
+        return self.without_class_slices(self.convert_to_perfetto(*events))
 
     def test_spin_locks_are_waited_for_and_owned(self):
-        wait, hold = self.slices(*self.events(2000000))
+        wait, hold = self.slices_of_locks(*self.events(2000000))
         us = self.US
         self.assertAlmostEqual(hold["ts"] + hold["dur"], 2000000 * us)
         self.assertAlmostEqual(hold["dur"], 1001 * us)
@@ -179,27 +180,27 @@ class Perfetto(Case):
 
     def test_many_waiters_of_a_class_have_few_tracks(self):
         tasks = 20
-        trace = self.trace(*(etl.linux_lock(
+        trace = self.convert_to_perfetto(*(etl.linux_lock_event(
             "mutex", hold=2000, wait=2000 * (tasks - 1), thread=100 + number % tasks,
             time_stamp=etl.START_CLOCK + etl.PERF_FREQ + number * 2000) for number in range(40)))
         self.assertLessEqual(len({made["number"] for made in trace.slices
                                   if made["group"] == "waits, by class of locks"}), 8)
 
     def test_fixed_names_are_written_once(self):
-        trace = self.trace(*(etl.perfinfo(0x0524, etl.context_swap(new=0, old=0))
-                             for _ in range(20)))
+        trace = self.convert_to_perfetto(*(etl.perfinfo(0x0524, etl.context_swap_data(new=0, old=0))
+                                           for _ in range(20)))
         self.assertEqual(trace.resets, 1)
 
     def test_waits_alone_are_no_holds(self):
         def events(**changes):
             return self.events(10, make=lambda: etl.spin_lock(
                 acquire=2002, release=2002, depth=0, **changes))
-        (wait,) = self.slices(etl.ntklog_rundown(2), *events(rule=2))
+        (wait,) = self.slices_of_locks(etl.ntklog_rundown(2), *events(rule=2))
         self.assertEqual((wait["cat"], wait["name"]), ("wait", "wait: 0xffff888012345678"))
         self.assertAlmostEqual(wait["dur"], 303 * 1e6 / etl.PERF_FREQ)
         self.assertEqual(wait["args"], {"spins": 44, "caller": "0xffffffff81234567", "thread": 55,
                                         "dpc": True, "isr": False})
-        (wait,) = self.slices(etl.ntklog_rundown(2), *events(rule=2, caller=0, spins=0))
+        (wait,) = self.slices_of_locks(etl.ntklog_rundown(2), *events(rule=2, caller=0, spins=0))
         self.assertNotIn("caller", wait["args"])
         # The rules are found in a stream too, and in a rundown at the end.
         data = etl.header_buffer(3) + etl.buffer(events(rule=2)) + \
@@ -209,21 +210,22 @@ class Perfetto(Case):
         slices = self.without_class_slices(self.decode(result.stdout))
         self.assertEqual([made["cat"] for made in slices], ["wait"])
         # Without ntklog's rundown the byte is no rule.
-        wait, hold = self.slices(*events(rule=2))
+        wait, hold = self.slices_of_locks(*events(rule=2))
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
-        wait, hold = self.slices(etl.ntklog_rundown(1), *events(rule=1))
+        wait, hold = self.slices_of_locks(etl.ntklog_rundown(1), *events(rule=1))
         self.assertEqual((wait["args"], hold["cat"]), ({"spins": 44}, "hold"))
         self.assertNotIn("depth", hold["args"])
-        (hold,) = self.slices(etl.ntklog_rundown(0, blockers=1), *events(rule=12, spins=0))
+        (hold,) = self.slices_of_locks(etl.ntklog_rundown(0, blockers=1), *events(rule=12, spins=0))
         self.assertEqual(hold["cat"], "hold")
 
     def test_release_whose_hold_has_no_known_start_is_an_instant(self):
-        def lock(time, **changes):
+        def spin_event(time, **changes):
             return etl.perfinfo(0x0529, etl.spin_lock(
                 acquire=etl.START_CLOCK + time, release=etl.START_CLOCK + time, depth=0, **changes),
                 time_stamp=etl.START_CLOCK + time)
-        trace = self.trace(etl.ntklog_rundown(3, blockers=1), lock(100, rule=28, wait=0, spins=0),
-                           lock(120, rule=2, wait=60, spins=1, thread=56))
+        trace = self.convert_to_perfetto(etl.ntklog_rundown(3, blockers=1),
+                                         spin_event(100, rule=28, wait=0, spins=0),
+                                         spin_event(120, rule=2, wait=60, spins=1, thread=56))
         release, wait = self.without_class_slices(trace)
         self.assertEqual((release["cat"], release["name"], release["group"], release["track"]),
                          ("release", "release: 0xffff888012345678", "spin locks, by CPU", wait["track"]))
@@ -233,11 +235,11 @@ class Perfetto(Case):
         self.assertNotIn("dur", release)
         self.assertEqual(trace.flows, [(release, wait)])
         # Without ntklog's rundown the byte is no rule.
-        (hold,) = self.slices(lock(100, rule=28, wait=0, spins=0))
+        (hold,) = self.slices_of_locks(spin_event(100, rule=28, wait=0, spins=0))
         self.assertEqual((hold["cat"], hold["dur"]), ("hold", 0))
 
     def test_resource_makes_wait_and_hold_slices(self):
-        wait, hold = self.slices(*self.events(10, hook_id=0x052B, make=etl.resource))
+        wait, hold = self.slices_of_locks(*self.events(10, hook_id=0x052B, make=etl.resource_data))
         self.assertEqual((wait["track"], hold["track"], hold["args"]["class"]),
                          ("thread 55", "thread 55", "exclusive"))
 
@@ -246,14 +248,14 @@ class Perfetto(Case):
         us = 1e6 / etl.PERF_FREQ
 
         def record(acquire, wait, bits=64):
-            data = bytearray(etl.resource(bits, hold=0, wait=wait))
+            data = bytearray(etl.resource_data(bits, hold=0, wait=wait))
             data[:8] = acquire.to_bytes(8, "little")
             return etl.perfinfo(0x052B, bytes(data), time_stamp=etl.START_CLOCK + 9000)
         for acquire, end in ((etl.START_CLOCK + 5000, 5000 * us),
                              # If the acquire time is not known, or is after the release, the
                              # wait ends at the release.
                              (0, 9000 * us), (2, 9000 * us), (etl.START_CLOCK + 9001, 9000 * us)):
-            wait, hold = self.slices(record(acquire, 303))
+            wait, hold = self.slices_of_locks(record(acquire, 303))
             self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
             self.assertAlmostEqual(wait["ts"] + wait["dur"], end)
             self.assertAlmostEqual(wait["dur"], 303 * us)
@@ -261,14 +263,14 @@ class Perfetto(Case):
             self.assertEqual(hold["dur"], 0)
         # WaitTime 0 means no wait, and 1 a wait whose length is not known.
         for wait in 0, 1:
-            (hold,) = self.slices(record(etl.START_CLOCK + 5000, wait))
+            (hold,) = self.slices_of_locks(record(etl.START_CLOCK + 5000, wait))
             self.assertEqual(hold["cat"], "hold")
 
     def test_sleeping_locks_have_their_caller_with_and_without_a_filter(self):
         address, at = 0xFFFF888012345678, etl.START_CLOCK + etl.PERF_FREQ
-        data = etl.file(etl.caller(address, 0xFFFFFFFF81234567, time_stamp=at),
-                        etl.linux_lock("mutex", address=address),
-                        etl.linux_lock("mutex", time_stamp=at + 9))
+        data = etl.file(etl.caller_event(address, 0xFFFFFFFF81234567, time_stamp=at),
+                        etl.linux_lock_event("mutex", address=address),
+                        etl.linux_lock_event("mutex", time_stamp=at + 9))
         for options in (), ("--filter", "hold > 0ns"):
             self.convert("--perfetto", data, 0, *options)
             with open(self.out, "rb") as stream:
@@ -279,27 +281,27 @@ class Perfetto(Case):
 
     def test_sleeping_locks_make_slices_with_their_kind(self):
         for kind in etl.LINUX_KINDS:
-            wait, hold = self.slices(etl.linux_lock(kind, 0x42))
+            wait, hold = self.slices_of_locks(etl.linux_lock_event(kind, 0x42))
             self.assertEqual((wait["cat"], wait["track"], wait["args"]),
                              ("wait", "thread 55", {"kind": kind, "class": "shared"}))
             self.assertEqual((hold["cat"], hold["args"]),
                              ("hold", {"kind": kind, "class": "shared", "contention": 66}))
         # Records without a release, and records of unknown classes, make no slice.
-        self.assertEqual(self.slices(
-            etl.linux_lock("mutex", 0x224), etl.linux_lock("mutex", 0x08),
-            etl.perfinfo(0x052B, etl.resource(action=0x80990022))), [])
+        self.assertEqual(self.slices_of_locks(
+            etl.linux_lock_event("mutex", 0x224), etl.linux_lock_event("mutex", 0x08),
+            etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))), [])
 
     def test_context_switches_make_slices_of_threads(self):
-        (run_,) = self.slices(
+        (run_,) = self.slices_of_locks(
             *self.events(10, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap(new=7, old=0)),
+                         make=lambda: etl.context_swap_data(new=7, old=0)),
             *self.events(30, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap(new=0, old=7)))
+                         make=lambda: etl.context_swap_data(new=0, old=7)))
         self.assertEqual(run_["name"], "thread 7")
         self.assertAlmostEqual(run_["dur"], 10)
 
     def test_file_without_events_makes_no_slices(self):
-        trace = self.trace()
+        trace = self.convert_to_perfetto()
         self.assertEqual((trace.slices, trace.counters, trace.flows), ([], {}, []))
         self.assertEqual(set(trace.tracks.values()), {
             ("spin locks, by CPU", None), ("resources and sleeping locks, by task", None),
@@ -340,14 +342,16 @@ class Perfetto(Case):
                 address=0x100 + i, acquire=etl.START_CLOCK + start,
                 release=etl.START_CLOCK + end, spins=i % 2, wait=5),
                 time_stamp=etl.START_CLOCK + end + i % 3) for i, (start, end) in enumerate(times)]
-        crossed = self.slices(*locks((100, 200), (150, 300), (250, 400), (350, 360), (180, 500)))
+        crossed = self.slices_of_locks(*locks((100, 200), (150, 300), (250, 400), (350, 360),
+                                              (180, 500)))
         self.assertEqual({made["track"] for made in crossed}, {"cpu 0", "cpu 0 (2)", "cpu 0 (3)"})
-        nested = self.slices(*locks((130, 140), (150, 160), (120, 170), (100, 200), (200, 300)))
+        nested = self.slices_of_locks(*locks((130, 140), (150, 160), (120, 170), (100, 200),
+                                             (200, 300)))
         self.assertEqual({made["track"] for made in nested}, {"cpu 0"})
         self.assertEqual([made["inside"] for made in nested if made["cat"] == "hold"],
                          [2, 2, 1, 0, 0])
         # Slices that begin at the same time would nest in the order of their packets.
-        same = self.slices(*locks((100, 130), (100, 150)))
+        same = self.slices_of_locks(*locks((100, 130), (100, 150)))
         self.assertEqual([(made["track"], made["inside"]) for made in same
                           if made["cat"] == "hold"], [("cpu 0", 0), ("cpu 0 (2)", 0)])
         seed, times = 1, []
@@ -365,10 +369,12 @@ class Perfetto(Case):
     def test_tracks_have_names(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 55 work\"er\n")
-        trace = self.trace(
-            *self.events(9000), *self.events(9020, hook_id=0x052B, make=etl.resource),
-            *self.events(9030, hook_id=0x0524, version=4, make=lambda: etl.context_swap(new=7)),
-            *self.events(9040, hook_id=0x0524, version=4, make=lambda: etl.context_swap(old=7)))
+        trace = self.convert_to_perfetto(
+            *self.events(9000), *self.events(9020, hook_id=0x052B, make=etl.resource_data),
+            *self.events(9030, hook_id=0x0524, version=4,
+                         make=lambda: etl.context_swap_data(new=7)),
+            *self.events(9040, hook_id=0x0524, version=4,
+                         make=lambda: etl.context_swap_data(old=7)))
         self.assertEqual([track for track in trace.tracks.values() if track[1]], [
             ("cpu 0", "spin locks, by CPU"),
             ("0xffff888012345678", "waits, by class of locks"),
@@ -380,13 +386,14 @@ class Perfetto(Case):
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 8 b\nlock 100 queue.lock\nlock 200 queue.lock\n")
 
-        def lock(address, wait, hold, end, thread):
+        def spin_event(address, wait, hold, end, thread):
             return etl.perfinfo(0x0529, etl.spin_lock(
                 address=address, acquire=etl.START_CLOCK + hold, release=etl.START_CLOCK + end,
                 wait=hold - wait, spins=hold > wait, thread=thread),
                 time_stamp=etl.START_CLOCK + end)
-        trace = self.trace(lock(0x100, 0, 4096, 8192, 7), lock(0x200, 4096, 12288, 16384, 8),
-                           lock(0x200, 20000, 20000, 30000, 9))
+        trace = self.convert_to_perfetto(spin_event(0x100, 0, 4096, 8192, 7),
+                                         spin_event(0x200, 4096, 12288, 16384, 8),
+                                         spin_event(0x200, 20000, 20000, 30000, 9))
         self.assertEqual([(made["track"], made["name"], made["cat"], made["ts"], made["dur"])
                           for made in trace.slices if made["group"].startswith("waits")],
                          [("queue.lock", "thread 7", "wait", 0, 2048),
@@ -401,44 +408,46 @@ class Perfetto(Case):
         self.assertEqual(max(value for _, value in counter[1]), 1)
 
     @staticmethod
-    def lock(wait, hold, end, address=0x100, late=0, **changes):
+    def spin_event(wait, hold, end, address=0x100, late=0, **changes):
         return etl.perfinfo(0x0529, etl.spin_lock(
             address=address, acquire=etl.START_CLOCK + hold, release=etl.START_CLOCK + end,
             wait=hold - wait, spins=hold > wait, **changes),
             time_stamp=etl.START_CLOCK + end + late)
 
     @staticmethod
-    def mutex(wait, hold, end, late=0):
-        return etl.linux_lock("mutex", address=0x100, acquire=etl.START_CLOCK + hold,
-                              hold=end - hold, wait=hold - wait,
-                              time_stamp=etl.START_CLOCK + end + late)
+    def mutex_event(wait, hold, end, late=0):
+        return etl.linux_lock_event("mutex", address=0x100, acquire=etl.START_CLOCK + hold,
+                                    hold=end - hold, wait=hold - wait,
+                                    time_stamp=etl.START_CLOCK + end + late)
 
     def test_flows_do_not_depend_on_the_order_of_the_records(self):
         """The record of the second hold is written when others have got the lock since."""
         late = etl.PERF_FREQ // 20
-        for lock in self.lock, self.mutex:
-            records = [lock(0, 0, 20), lock(5, 30, 100, late=late), lock(10, 110, 200),
-                       lock(60, 210, 250)]
+        for make in self.spin_event, self.mutex_event:
+            records = [make(0, 0, 20), make(5, 30, 100, late=late),
+                       make(10, 110, 200), make(60, 210, 250)]
             records.append(records.pop(1))
-            trace = self.trace(*records)
+            trace = self.convert_to_perfetto(*records)
             self.assertEqual(sorted((hold["ts"], wait["ts"]) for hold, wait in trace.flows),
                              [(0, 5 * self.US), (30 * self.US, 10 * self.US),
                               (110 * self.US, 60 * self.US)])
 
     def test_a_flow_leads_from_the_hold_to_the_next_owner(self):
-        lock = self.lock
-        trace = self.trace(lock(0, 0, 100), lock(50, 110, 200), lock(300, 300, 400),
-                           lock(410, 420, 500), lock(50, 60, 600, 0x200))
+        spin_event = self.spin_event
+        trace = self.convert_to_perfetto(spin_event(0, 0, 100), spin_event(50, 110, 200),
+                                         spin_event(300, 300, 400),
+                                         spin_event(410, 420, 500), spin_event(50, 60, 600, 0x200))
         self.assertEqual([(hold["cat"], hold["ts"], wait["cat"], wait["ts"])
                           for hold, wait in trace.flows], [("hold", 0, "wait", 50 * self.US)])
         # A wait whose hold is not known ends a flow too, and begins none.
-        trace = self.trace(etl.ntklog_rundown(2), lock(0, 0, 100, rule=4),
-                           lock(50, 110, 110, rule=2), lock(60, 200, 200, rule=2))
+        trace = self.convert_to_perfetto(etl.ntklog_rundown(2), spin_event(0, 0, 100, rule=4),
+                                         spin_event(50, 110, 110, rule=2),
+                                         spin_event(60, 200, 200, rule=2))
         self.assertEqual([(hold["ts"], wait["ts"]) for hold, wait in trace.flows],
                          [(0, 50 * self.US)])
 
     def test_names_are_written_once(self):
-        self.assertEqual(self.trace(*self.events(*range(100, 3000, 100))).resets, 1)
+        self.assertEqual(self.convert_to_perfetto(*self.events(*range(100, 3000, 100))).resets, 1)
         count = 70000
         self.convert("--perfetto", etl.long_file([etl.perfinfo(
             0x0529, etl.spin_lock(address=0x1000 + i, spins=0, rule=0),
@@ -450,7 +459,7 @@ class Perfetto(Case):
         self.assertEqual(trace.resets, 2)
 
     def test_hold_longer_than_the_clock_runs_begins_before_it(self):
-        trace = self.trace(*self.events(10, make=lambda: etl.spin_lock(
+        trace = self.convert_to_perfetto(*self.events(10, make=lambda: etl.spin_lock(
             acquire=1, release=2 ** 62, spins=0)))
         self.assertEqual([made["ts"] for made in trace.slices],
                          [-etl.START_CLOCK * self.US])
@@ -459,11 +468,11 @@ class Perfetto(Case):
         with open(self.path + ".names", "wb") as stream:
             stream.write(b"thread 7 caf\xc3\nffffffff81234567 T q\"\\\x1b[31m\xc2\x9b1m\n"
                          b"ffff888012345678 T \xe6\x97\xa5\xed\xa0\x80\xff\n")
-        slices = self.slices(
+        slices = self.slices_of_locks(
             *self.events(10), *self.events(20, hook_id=0x0524, version=4,
-                                           make=lambda: etl.context_swap(new=7, old=0)),
+                                           make=lambda: etl.context_swap_data(new=7, old=0)),
             *self.events(30, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap(new=0, old=7)))
+                         make=lambda: etl.context_swap_data(new=0, old=7)))
         slices = {made["cat"]: made for made in slices}
         self.assertEqual((slices["hold"]["name"], slices["run"]["name"]),
                          ("\u65e5????", "caf? 7"))
@@ -489,19 +498,19 @@ class Stacks(Case):
     TIME = etl.START_CLOCK + 2000000
     CHAIN = [0xFFFFFFFF81002010, 0xFFFFFFFF81000010]
 
-    def file(self, *events):
+    def file_with_stacks(self, *events):
         with open(self.path + ".names", "w", encoding="ascii") as stream:
             stream.write("ffffffff81000000 T root\nffffffff81002000 T inner\n"
                          "ffffffff81004000 T behind\n")
         return etl.file(etl.stacks_rundown(7, time_stamp=self.TIME - 1),
                         etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME),
-                        etl.stack(self.TIME, self.CHAIN),
-                        etl.perfinfo(0x052B, etl.resource(), time_stamp=self.TIME + 2),
-                        etl.stack(self.TIME + 2, [0x10, *self.CHAIN]),
+                        etl.stack_event(self.TIME, self.CHAIN),
+                        etl.perfinfo(0x052B, etl.resource_data(), time_stamp=self.TIME + 2),
+                        etl.stack_event(self.TIME + 2, [0x10, *self.CHAIN]),
                         etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 4), *events)
 
     def test_ctf_has_stacks(self):
-        result = self.convert("--ctf", self.file())
+        result = self.convert("--ctf", self.file_with_stacks())
         self.assertIn("1 events have no stack", result.stderr)
         result = run("babeltrace2", self.out)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -517,7 +526,7 @@ class Stacks(Case):
         buffers = [[etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 10 * i)]
                    for i in range(9)]
         buffers[4].insert(0, etl.stacks_rundown(2, time_stamp=self.TIME + 39))
-        buffers[4].append(etl.stack(self.TIME + 40, self.CHAIN))
+        buffers[4].append(etl.stack_event(self.TIME + 40, self.CHAIN))
         buffers[5].insert(0, etl.stacks_rundown(0, time_stamp=self.TIME + 49))
         self.convert("--ctf", etl.header_buffer(1 + len(buffers)) + b"".join(
             etl.buffer(events, sequence=1 + i) for i, events in enumerate(buffers)))
@@ -531,7 +540,7 @@ class Stacks(Case):
             self.assertNotIn("callstack", stream.read())
 
     def test_perfetto_has_stacks(self):
-        self.convert("--perfetto", self.file())
+        self.convert("--perfetto", self.file_with_stacks())
         with open(self.out, "rb") as stream:
             data = stream.read()
         holds = [made for made in perfetto_decoder.Trace(data).slices if made["cat"] == "hold"]
@@ -542,7 +551,8 @@ class Stacks(Case):
     def test_perfetto_has_only_fields_of_its_messages(self):
         """protoc decodes all of it: no field has a number or a type that the messages lack."""
         release = etl.perfinfo(0x0529, etl.spin_lock(rule=28))
-        self.convert("--perfetto", self.file(etl.ntklog_rundown(3, blockers=1), release))
+        self.convert("--perfetto",
+                     self.file_with_stacks(etl.ntklog_rundown(3, blockers=1), release))
         proto = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../output")
         with open(self.out, "rb") as stream:
             result = subprocess.run(

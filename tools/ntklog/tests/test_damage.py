@@ -12,7 +12,7 @@ import unittest
 
 import etl_writer as etl
 import tap
-from tool import NO_LEAK_CHECK, NTKLOG, dump, fields, run, run_on
+from tool import NO_LEAK_CHECK, NTKLOG, dump, fields_of, run, run_on
 
 
 class Damaged(unittest.TestCase):
@@ -25,7 +25,7 @@ class Damaged(unittest.TestCase):
         if printed is not None:
             self.assertEqual(len(lines), printed)
 
-    def good(self):
+    def undamaged_file(self):
         return bytearray(etl.file(etl.perfinfo(0x0529, etl.spin_lock()),
                                   etl.perfinfo(0x0529, etl.spin_lock())))
 
@@ -34,7 +34,7 @@ class Damaged(unittest.TestCase):
         self.check_damage(bytes(7), 7, "ends before", 0)
 
     def test_gzip_file_is_named(self):
-        self.check_damage(gzip.compress(self.good()), 0, "a gzip file: unpack it", 0)
+        self.check_damage(gzip.compress(self.undamaged_file()), 0, "a gzip file: unpack it", 0)
 
     def test_directory_has_no_offset(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -45,30 +45,31 @@ class Damaged(unittest.TestCase):
         self.check_damage(b"This is not an ETL file, as anybody can see from it. " * 9,
                           0, "not an ETL file", 0)
 
-    def test_first_buffer_is_no_header(self):
-        data = self.good()
+    def test_file_without_its_first_buffer_is_refused(self):
+        data = self.undamaged_file()
         self.check_damage(data[etl.SIZE:], 0x36, "not an ETL file", 0)
 
     def test_impossible_buffer_sizes_are_refused(self):
         for size in (0, 8, 0x1004, 0x80000000, 0xFFFFFFFF):
-            data = self.good()
+            data = self.undamaged_file()
             struct.pack_into("<I", data, 0, size)
             self.check_damage(data, 0, "buffer size", 0)
 
     def test_cut_inside_the_first_buffer_is_reported(self):
-        self.check_damage(self.good()[:1000], 1000, "ends inside", 0)
+        self.check_damage(self.undamaged_file()[:1000], 1000, "ends inside", 0)
 
     def test_cut_inside_the_second_buffer_is_reported(self):
-        self.check_damage(self.good()[:etl.SIZE + 100], etl.SIZE + 100, "ends inside", 3)
+        self.check_damage(self.undamaged_file()[:etl.SIZE + 100], etl.SIZE + 100, "ends inside", 3)
 
     def test_cut_between_buffers_is_reported(self):
-        self.check_damage(self.good()[:etl.SIZE], etl.SIZE, "ends after 1 of 2 buffers", 3)
+        self.check_damage(self.undamaged_file()[:etl.SIZE], etl.SIZE, "ends after 1 of 2 buffers",
+                          3)
 
-    def test_cut_between_buffers_of_a_session_that_runs(self):
+    def test_cut_between_buffers_of_a_running_session_is_no_damage(self):
         data = etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")])
         self.assertEqual(dump(data)[0].returncode, 0)
 
-    def test_cut_inside_a_buffer_of_a_session_that_runs(self):
+    def test_cut_inside_a_buffer_of_a_running_session_is_no_damage(self):
         """A recorder that was killed during a write leaves a part of a buffer."""
         data = (etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")]) +
                 etl.buffer([etl.perfinfo(0x1235, b"")], sequence=2))
@@ -85,25 +86,25 @@ class Damaged(unittest.TestCase):
             self.assertEqual(len(lines), 4)
 
     def test_buffer_of_another_size_is_reported(self):
-        data = self.good()
+        data = self.undamaged_file()
         struct.pack_into("<I", data, etl.SIZE, 8192)
         self.check_damage(data, etl.SIZE, "0x2000 bytes in a file", 3)
 
     def test_impossible_saved_offset_is_reported(self):
         for saved in (0, 0x47, 0x1001, 0xFFFFFFFF):
-            data = self.good()
+            data = self.undamaged_file()
             struct.pack_into("<I", data, etl.SIZE + 4, saved)
             self.check_damage(data, etl.SIZE + 4, "SavedOffset", 3)
 
     def test_saved_offset_inside_an_event_is_reported(self):
-        data = self.good()
+        data = self.undamaged_file()
         struct.pack_into("<I", data, etl.SIZE + 4, 0x48 + 0x48 + 0x10)
         self.check_damage(data, etl.SIZE + 0x48 + 0x48, "0x10 fit", 4)
         struct.pack_into("<I", data, etl.SIZE + 4, 0x48 + 0x48 + 4)
         self.check_damage(data, etl.SIZE + 0x48 + 0x48, "are no event", 4)
 
     def test_unknown_marker_is_reported(self):
-        data = self.good()
+        data = self.undamaged_file()
         data[etl.SIZE + 0x48 + 0x48 + 3] = 0x00
         self.check_damage(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
         data[etl.SIZE + 0x48 + 0x48 + 2:etl.SIZE + 0x48 + 0x48 + 4] = b"\x77\xc0"
@@ -111,7 +112,7 @@ class Damaged(unittest.TestCase):
 
     def test_impossible_event_sizes_are_reported(self):
         for size in (0, 1, 0x0F, 0x49, 0xFFFF):
-            data = self.good()
+            data = self.undamaged_file()
             struct.pack_into("<H", data, etl.SIZE + 0x48 + 0x48 + 4, size)
             self.check_damage(data, etl.SIZE + 0x48 + 0x48, "event of 0x%x" % size, 4)
 
@@ -127,13 +128,13 @@ class Damaged(unittest.TestCase):
                           etl.SIZE + 0x48, "SpinLockDCStart event", 3)
 
     def test_missing_logfile_header_is_refused(self):
-        data = self.good()
+        data = self.undamaged_file()
         struct.pack_into("<H", data, 0x48 + 6, 0x0005)
         self.check_damage(data, 0x48, "no TRACE_LOGFILE_HEADER", 0)
         self.check_damage(etl.buffer([], kind=4), 0x48, "no TRACE_LOGFILE_HEADER", 0)
 
     def test_short_logfile_header_is_refused(self):
-        data = etl.buffer([etl.system(0, bytes(0x117))], kind=4)
+        data = etl.buffer([etl.system_event(0, bytes(0x117))], kind=4)
         self.check_damage(data, 0x48, "TRACE_LOGFILE_HEADER of 0x117", 0)
 
     def test_impossible_clock_frequency_is_refused(self):
@@ -142,7 +143,7 @@ class Damaged(unittest.TestCase):
                               0x48, "PerfFreq", 0)
 
     def test_unknown_pointer_size_is_refused(self):
-        data = self.good()
+        data = self.undamaged_file()
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x2C, 4)
         self.check_damage(data, 0x48, "PointerSize 4", 0)
 
@@ -157,7 +158,7 @@ class Damaged(unittest.TestCase):
         struct.pack_into("<H", data, 4 * etl.SIZE + 0x48 + 4, 0x47)
         result, lines = dump(bytes(data))
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(sorted(int(fields(line)["SpinCount"]) for line in lines[3:]),
+        self.assertEqual(sorted(int(fields_of(line)["SpinCount"]) for line in lines[3:]),
                          [10, 11, 12, 13, 30, 41, 42, 43, 50, 51, 52, 53])
         self.assertIn("offset 0x2000: buffer of 0x0 bytes", result.stderr)
         self.assertIn("left out: %d bytes of 2 damaged buffers and 1 damaged events" %
@@ -234,7 +235,7 @@ class Damaged(unittest.TestCase):
             if command != "info":
                 self.assertEqual(run_on(command, one + two, "--json").stdout, alone.stdout)
 
-    def test_a_clock_that_goes_back_is_told(self):
+    def test_clock_that_goes_back_is_reported(self):
         def buffer(*times, sequence=1, processor=0):
             return etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + time)
                                for time in times], sequence=sequence, processor=processor)
@@ -277,7 +278,7 @@ class Damaged(unittest.TestCase):
             self.assertEqual(dump(bytes(data))[0].returncode, 0)
 
     def test_changed_byte_or_cut_anywhere_does_not_crash(self):
-        data = self.good()
+        data = self.undamaged_file()
         interesting = list(range(0x48 + 0x20 + 0x120)) + \
             list(range(etl.SIZE, etl.SIZE + 0x48 + 2 * 0x48))
         with tempfile.TemporaryDirectory() as directory:

@@ -15,20 +15,20 @@ import time
 import etl_writer as etl
 import tap
 import tool
-from tool import poisson, run
+from tool import draw_poisson, run
 
 # Nanoseconds of a cycle.
 NS = 1e9 / etl.PERF_FREQ
 RATE = 1000
 
 
-def spin(address, wait=0, hold=100, caller=0x1000, **changes):
+def spin_event(address, wait=0, hold=100, caller=0x1000, **changes):
     return etl.perfinfo(0x0529, etl.spin_lock(
         address=address, caller=caller, acquire=1000, release=1000 + hold, wait=wait,
         spins=1 if wait else 0, **changes))
 
 
-def file_of(events, rundown=None):
+def file_with_rates(events, rundown=None):
     events = [rundown or etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
               etl.resource_rundown(1, 1), *events]
     parts = [events[at:at + 40] for at in range(0, len(events), 40)]
@@ -42,9 +42,9 @@ class Diff(tool.Case):
         self.after = os.path.join(self.directory.name, "b.etl")
 
     def write_both(self, before, after, rundown=None):
-        self.write(file_of(before, rundown))
+        self.write(file_with_rates(before, rundown))
         with open(self.after, "wb") as stream:
-            stream.write(file_of(after, rundown))
+            stream.write(file_with_rates(after, rundown))
 
     def diff(self, *options, status=0):
         result = run("diff", *options, self.path, self.after)
@@ -56,21 +56,24 @@ class Diff(tool.Case):
 
     def test_waits_that_did_not_end_are_named(self):
         end = etl.START_CLOCK + 2 * etl.PERF_FREQ
-        self.write_both([spin(0x10, 100)],
-                        [spin(0x10, 100), etl.open_hold(end),
-                         etl.open_hold(end, "held", address=0x20, since=end - 8000, thread=55, wait=500),
-                         etl.open_hold(end, "waits", address=0x20, since=end - 6000, thread=56)])
+        self.write_both([spin_event(0x10, 100)],
+                        [spin_event(0x10, 100), etl.open_hold_event(end),
+                         etl.open_hold_event(end, "held", address=0x20, since=end - 8000, thread=55,
+                                             wait=500),
+                         etl.open_hold_event(end, "waits", address=0x20, since=end - 6000,
+                                             thread=56)])
         self.assertIn("\nNot compared: waits that had not ended, or whose holds had not:\n"
                       "0 (0ns) before, 2 (3.25ms) after; ntklog report tells of them\n", self.diff())
         report = self.json()
         self.assertEqual((report["open_waits"], report["open_wait_total"]),
                          ([0, 2], [0, 6500 * NS]))
-        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        self.write_both([spin_event(0x10, 100)], [spin_event(0x10, 100)])
         self.assertNotIn("Not compared", self.diff())
 
     def test_rows_are_sums_before_and_after(self):
-        self.write_both([spin(0x10, 100), spin(0x10, 100), spin(0x20, 50)],
-                        [spin(0x10, 500), spin(0x30, 70), spin(0x10, 10, caller=0x2000)])
+        self.write_both([spin_event(0x10, 100), spin_event(0x10, 100), spin_event(0x20, 50)],
+                        [spin_event(0x10, 500), spin_event(0x30, 70),
+                         spin_event(0x10, 10, caller=0x2000)])
         report = self.json()
         self.assertEqual({(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
                                                          round(row["after_ns"] / NS))
@@ -85,12 +88,12 @@ class Diff(tool.Case):
         self.assertEqual([totals["waits"][when] for when in ("before", "after")], [3, 3])
         self.assertEqual([round(totals["hold_total"][when] / NS) for when in ("before", "after")],
                          [300, 300])
-        self.assertEqual(tool.undescribed(report, "diff"), set())
+        self.assertEqual(tool.undescribed_fields(report, "diff"), set())
 
     def test_missing_names_are_no_change(self):
         address, caller = 0xFFFF888012345678, 0xFFFFFFFF81234567
-        self.write_both([spin(address, 100, caller=caller)] * 40,
-                        [spin(address, 100, caller=caller)] * 40)
+        self.write_both([spin_event(address, 100, caller=caller)] * 40,
+                        [spin_event(address, 100, caller=caller)] * 40)
         names = f"{caller - 7:x} T acquire\nlock {address:x} queue.lock\n"
         with open(self.path + ".names", "w", encoding="utf-8") as stream:
             stream.write(names)
@@ -108,19 +111,20 @@ class Diff(tool.Case):
         self.assertNotIn("NO NAMES", run("report", self.after).stdout)
 
     def test_recordings_of_two_boots_without_names_do_not_match(self):
-        self.write(etl.file(etl.ntklog_rundown(0), *[spin(0xFFFF888012345678, 100)] * 40))
+        self.write(etl.file(etl.ntklog_rundown(0), *[spin_event(0xFFFF888012345678, 100)] * 40))
         with open(self.after, "wb") as stream:
-            stream.write(etl.file(etl.ntklog_rundown(0), *[spin(0xFFFF888012345690, 100)] * 40,
+            stream.write(etl.file(etl.ntklog_rundown(0),
+                                  *[spin_event(0xFFFF888012345690, 100)] * 40,
                                   boot_time=2))
         rows = json.loads(run("diff", "--json", self.path, self.after).stdout)["changes"]
         self.assertEqual([row["verdict"] for row in rows], ["unknown"] * 2)
 
     def test_waits_of_different_modes_are_not_compared(self):
-        mutex = etl.linux_lock("mutex", address=0x40, wait=100, hold=7)
+        mutex = etl.linux_lock_event("mutex", address=0x40, wait=100, hold=7)
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2), mutex,
-                            *[spin(0x10, 100, hold=0, rule=2)] * 6))
+                            *[spin_event(0x10, 100, hold=0, rule=2)] * 6))
         with open(self.after, "wb") as stream:
-            stream.write(file_of([spin(0x10, 100)] * 45 + [mutex]))
+            stream.write(file_with_rates([spin_event(0x10, 100)] * 45 + [mutex]))
         note = ("ntklog: %s and %s: their modes record different waits of spin locks: record both "
                 "in mode full or sampled, or both in mode waits or holders\n" % (self.path, self.after))
         for measure in "waits", "wait_total":
@@ -139,14 +143,14 @@ class Diff(tool.Case):
 
     def test_locks_that_sleep_are_compared_by_caller(self):
         def mutex(time, caller, wait):
-            return [etl.caller(0x40, caller, time_stamp=time),
-                    etl.linux_lock("mutex", time_stamp=time, address=0x40, wait=wait, hold=7)]
+            return [etl.caller_event(0x40, caller, time_stamp=time),
+                    etl.linux_lock_event("mutex", time_stamp=time, address=0x40, wait=wait, hold=7)]
 
         # The rates change, so that the first file is read twice.
         changed = etl.spinlock_rundown(1, 2, 1, 0, time_stamp=8_000_000)
         self.write_both(mutex(4_000_000, 0x1000, 100) + mutex(5_000_000, 0x2000, 30) + [changed],
                         mutex(4_000_000, 0x1000, 500) + mutex(5_000_000, 0x3000, 20) +
-                        [etl.linux_lock("mutex", time_stamp=6_000_000, address=0x40, wait=9)])
+                        [etl.linux_lock_event("mutex", time_stamp=6_000_000, address=0x40, wait=9)])
         self.assertEqual({(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
                                                          round(row["after_ns"] / NS))
                           for row in self.json()["changes"]},
@@ -159,8 +163,9 @@ class Diff(tool.Case):
         def mutexes(address, with_callers):
             for number, time_ in enumerate(times):
                 if with_callers:
-                    yield etl.caller(address, 0x1000 * (1 + number % 2), time_stamp=time_)
-                yield etl.linux_lock("mutex", time_stamp=time_, address=address, wait=100, hold=7)
+                    yield etl.caller_event(address, 0x1000 * (1 + number % 2), time_stamp=time_)
+                yield etl.linux_lock_event("mutex", time_stamp=time_, address=address, wait=100,
+                                           hold=7)
 
         def rows(*sides):
             self.write_both(*(list(side) for side in sides))
@@ -179,16 +184,16 @@ class Diff(tool.Case):
         self.assertNotIn("Compared without callers", self.diff())
 
     def test_locks_that_sleep_are_compared(self):
-        self.write_both([etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)],
-                        [etl.linux_lock("mutex", 0x42, address=0x40, wait=300, hold=9)])
+        self.write_both([etl.linux_lock_event("mutex", 0x22, address=0x40, wait=100, hold=7)],
+                        [etl.linux_lock_event("mutex", 0x42, address=0x40, wait=300, hold=9)])
         (row,) = self.json()["changes"]
         self.assertEqual((row["lock"], round(row["change_ns"] / NS)), ("0x40", 200))
         (row,) = self.json("--of", "hold_total")["changes"]
         self.assertEqual(round(row["change_ns"] / NS), 2)
 
-    def test_change_is_told_from_noise(self):
-        self.write_both([spin(0x10, 100)] * 400 + [spin(0x20, 100)] * 400,
-                        [spin(0x10, 100)] * 800 + [spin(0x20, 100)] * 410)
+    def test_change_is_distinguished_from_noise(self):
+        self.write_both([spin_event(0x10, 100)] * 400 + [spin_event(0x20, 100)] * 400,
+                        [spin_event(0x10, 100)] * 800 + [spin_event(0x20, 100)] * 410)
         for options in (), ("--of", "waits"):
             verdicts = {row["lock"]: row["verdict"] for row in self.json(*options)["changes"]}
             self.assertEqual(verdicts, {"0x10": "more", "0x20": "noise"})
@@ -201,8 +206,8 @@ class Diff(tool.Case):
 
     def test_change_with_an_unknown_error_is_no_noise(self):
         rundown = etl.spinlock_rundown(1, RATE, 1, 0)
-        few = [spin(0x10, 100)] * 3
-        self.write_both(few, [spin(0x10, 200)] * 3, rundown)
+        few = [spin_event(0x10, 100)] * 3
+        self.write_both(few, [spin_event(0x10, 200)] * 3, rundown)
         report = self.json()
         self.assertEqual([(row["verdict"], row["interval_ns"]) for row in report["changes"]],
                          [("unknown", None)])
@@ -215,8 +220,8 @@ class Diff(tool.Case):
         self.assertIsNone(json.loads(result.stdout)["condition"])
 
     def test_table_fits_80_columns(self):
-        self.write_both([spin(0xffffffff80000000 + i, 1000000, caller=0xffffffff81000000)
-                         for i in range(16, 400, 16)], [spin(0xffffffff80000010, 3)])
+        self.write_both([spin_event(0xffffffff80000000 + i, 1000000, caller=0xffffffff81000000)
+                         for i in range(16, 400, 16)], [spin_event(0xffffffff80000010, 3)])
         environment = {**os.environ, "COLUMNS": "80"}
         text = run("diff", self.path, self.after, env=environment).stdout
         table = text[text.index("\n\n"):]
@@ -227,26 +232,26 @@ class Diff(tool.Case):
         self.assertIn("  change %  ", text)
 
     def test_programs_get_all_rows(self):
-        self.write_both([spin(i, 100) for i in range(16, 800, 16)], [spin(16, 3)])
+        self.write_both([spin_event(i, 100) for i in range(16, 800, 16)], [spin_event(16, 3)])
         self.assertEqual(len(self.json()["changes"]), 49)
         self.assertEqual(len(self.diff("--csv").splitlines()), 50)
         self.assertEqual(len(self.json("--top", "7")["changes"]), 7)
 
     def test_page_has_the_text_the_table_and_the_changes(self):
-        self.write_both([spin(0x10, wait=100)] * 30 + [spin(0x20, wait=7)],
-                        [spin(0x10, wait=300)] * 30)
+        self.write_both([spin_event(0x10, wait=100)] * 30 + [spin_event(0x20, wait=7)],
+                        [spin_event(0x10, wait=300)] * 30)
         page = self.diff("--html", "-")
         text, rows = html.unescape(page), self.json()["changes"]
         self.assertIn(self.diff().split("\n\n")[0], text)
         self.assertEqual(page.count("<tr><td"), len(rows))
-        self.assertEqual(tool.pictures(page),
+        self.assertEqual(tool.pictures_of_page(page),
                          {"is_count": False, "change_count": 2, "changes": rows})
-        counted = tool.pictures(self.diff("--html", "-", "--of", "waits", "--top", "1"))
+        counted = tool.pictures_of_page(self.diff("--html", "-", "--of", "waits", "--top", "1"))
         self.assertTrue(counted["is_count"])
         self.assertEqual(counted["changes"][0]["change"], -1)
 
     def test_page_does_not_overwrite_a_file_that_is_read(self):
-        self.write_both([spin(0x10)], [spin(0x10)])
+        self.write_both([spin_event(0x10)], [spin_event(0x10)])
         files = self.path, self.after
         for path in *files, self.after + ".names":
             result = run("diff", "--html", path, *files)
@@ -256,7 +261,7 @@ class Diff(tool.Case):
         self.assertIn("cannot write", run("diff", "--html", "/dev/full", *files).stderr)
 
     def test_condition_sets_the_exit_status(self):
-        self.write_both([spin(0x10, 100)] * 1000, [spin(0x10, 100)] * 1500)
+        self.write_both([spin_event(0x10, 100)] * 1000, [spin_event(0x10, 100)] * 1500)
         for condition, status in (
                 ("wait_total > +20%", 3), ("waits>20%", 3), ("hold_total > 20%", 3),
                 # The change is 50 percent, give or take 10.
@@ -267,7 +272,7 @@ class Diff(tool.Case):
         self.assertIs(report["condition"], True)
 
     def test_bad_input_is_refused(self):
-        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        self.write_both([spin_event(0x10, 100)], [spin_event(0x10, 100)])
         for condition in "", "wait_total", "moon > 20%", "waits = 3%", "waits > 20", "waits > 2%x":
             result = run("diff", "--fail-if", condition, self.path, self.after)
             self.assertEqual(result.returncode, 2)
@@ -301,7 +306,7 @@ class Diff(tool.Case):
         self.assertIn(".missing", result.stderr)
 
     def test_file_that_cannot_be_opened_is_not_compared(self):
-        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        self.write_both([spin_event(0x10, 100)], [spin_event(0x10, 100)])
         empty = self.path + ".empty"
         with open(empty, "wb"):
             pass
@@ -314,7 +319,7 @@ class Diff(tool.Case):
                     self.assertEqual((result.returncode, result.stdout), (1, ""))
                     self.assertIn(other, result.stderr)
 
-    def fleet(self, name, *files):
+    def write_fleet(self, name, *files):
         directory = os.path.join(self.directory.name, name)
         os.mkdir(directory)
         for number, data in enumerate(files):
@@ -327,9 +332,12 @@ class Diff(tool.Case):
     def test_directories_are_the_sums_of_their_files(self):
         """Machines whose clocks do not agree, and more files than there are CPUs."""
         count = 3 * os.cpu_count() + 2
-        before = self.fleet("before", *(file_of([spin(0x10, 100 + i), spin(0x20, 7)])
-                                        for i in range(count)))
-        after = self.fleet("after", *(file_of([spin(0x10, 900)]) for _ in range(count + 1)))
+        before = self.write_fleet("before", *(file_with_rates([spin_event(0x10, 100 + i),
+                                                               spin_event(0x20, 7)])
+                                              for i in range(count)))
+        after = self.write_fleet("after",
+                                 *(file_with_rates([spin_event(0x10, 900)])
+                                   for _ in range(count + 1)))
         result = run("diff", "--json", before, after)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         report = json.loads(result.stdout)
@@ -351,24 +359,25 @@ class Diff(tool.Case):
         self.assertAlmostEqual(both["interval"], one["interval"] * (count + 1) ** .5)
 
     def test_a_bad_file_of_a_directory_is_named(self):
-        good = file_of([spin(0x10, 100)])
-        directory = self.fleet("after", good, good[:-7], good)
+        good = file_with_rates([spin_event(0x10, 100)])
+        directory = self.write_fleet("after", good, good[:-7], good)
         self.write(good)
         result = run("diff", self.path, directory)
         self.assertEqual(result.returncode, 1)
         self.assertIn("host1.etl: ", result.stderr)
         self.assertIn("in 3 files of ", result.stdout)
-        directory = self.fleet("other", good, b"", good)
+        directory = self.write_fleet("other", good, b"", good)
         result = run("diff", self.path, directory)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("host1.etl: ", result.stderr)
-        directory = self.fleet("waits", good, file_of([spin(0x10, 300, hold=0, rule=2)]))
+        directory = self.write_fleet("waits", good,
+                                     file_with_rates([spin_event(0x10, 300, hold=0, rule=2)]))
         result = run("diff", "--of", "hold_total", self.path, directory)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("host1.etl: its mode records no holds", result.stderr)
 
     @staticmethod
-    def children(pid):
+    def find_children(pid):
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open("/proc/%s/stat" % name, encoding="utf-8") as stream:
@@ -380,7 +389,7 @@ class Diff(tool.Case):
 
     def test_a_process_that_dies_is_an_error(self):
         """The test kills the process that waits for more of the standard input."""
-        self.write(file_of([spin(0x10, 100)]))
+        self.write(file_with_rates([spin_event(0x10, 100)]))
         # The search for leaks has a child of its own, without which it does not end.
         environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
         with subprocess.Popen([tool.NTKLOG, "diff", self.path, "-"], stdin=subprocess.PIPE,
@@ -388,7 +397,7 @@ class Diff(tool.Case):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as process:
             while process.poll() is None:
-                for child in self.children(process.pid):
+                for child in self.find_children(process.pid):
                     os.kill(child, signal.SIGKILL)
                 time.sleep(0.01)
             output, errors = process.communicate()
@@ -397,8 +406,9 @@ class Diff(tool.Case):
                       "at a time: taskset -c 0 ntklog", errors)
 
     def test_holds_that_mode_waits_does_not_record_are_not_compared(self):
-        mutex = etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)
-        self.write_both([spin(0x10, 100), mutex], [spin(0x10, 300, hold=0, rule=2), mutex])
+        mutex = etl.linux_lock_event("mutex", 0x22, address=0x40, wait=100, hold=7)
+        self.write_both([spin_event(0x10, 100), mutex],
+                        [spin_event(0x10, 300, hold=0, rule=2), mutex])
         self.assertIn("\nhold_total: not known: the mode of %s records no holds of spin locks\n" % self.after,
                       self.diff())
         report = self.json()
@@ -412,16 +422,16 @@ class Diff(tool.Case):
             self.diff(*options, "--lock", "0x40")
 
     def test_damaged_file_is_compared_as_far_as_it_can_be_read(self):
-        self.write_both([spin(0x10, 100)] * 60, [spin(0x10, 100)] * 60)
+        self.write_both([spin_event(0x10, 100)] * 60, [spin_event(0x10, 100)] * 60)
         os.truncate(self.after, 2 * etl.SIZE)
         result = run("diff", self.path, self.after)
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stdout, r"(?m)^waits: 60 before, 37 after")
 
-    def false_alarms(self, draw, mean, rundown, seed):
+    def false_alarm_rate(self, draw, mean, rundown, seed):
         generator = random.Random(seed)
-        files = [[spin(0x1000 + 16 * row, int(1000 * draw(generator)) + 1)
-                  for row in range(400) for _ in range(poisson(generator, mean))]
+        files = [[spin_event(0x1000 + 16 * row, int(1000 * draw(generator)) + 1)
+                  for row in range(400) for _ in range(draw_poisson(generator, mean))]
                  for _ in range(2)]
         self.write_both(*files, rundown)
         rows = self.json("--top", "0")["changes"]
@@ -438,7 +448,7 @@ class Diff(tool.Case):
             for mean in 10, 50:
                 for rate in 1, RATE:
                     rundown = etl.spinlock_rundown(1, rate, rate, 0)
-                    rates.append(self.false_alarms(draw, mean, rundown, seed))
+                    rates.append(self.false_alarm_rate(draw, mean, rundown, seed))
                     print("# %s, %d records a row, 1 in %d: %.1f %%" %
                           (name, mean, rate, 100 * rates[-1]))
         self.assertLessEqual(sum(rates) / len(rates), .05)

@@ -13,7 +13,7 @@ import unittest
 
 import etl_writer as etl
 import tap
-from tool import NTKLOG, dump, fields, run, run_on
+from tool import NTKLOG, dump, fields_of, run, run_on
 
 
 class Known(unittest.TestCase):
@@ -25,7 +25,7 @@ class Known(unittest.TestCase):
         self.assertEqual(len(lines), 4)
         self.assertEqual(lines[3][:3], ["1.000000000", "cpu0", "SpinLock"])
         wide = bits == 64
-        self.assertEqual(fields(lines[3]), {
+        self.assertEqual(fields_of(lines[3]), {
             "SpinLockAddress": "0xffff888012345678" if wide else "0x12345678",
             "CallerAddress": "0xffffffff81234567" if wide else "0x81234567",
             "AcquireTime": "1001", "ReleaseTime": "2002", "HoldTime": "500.500us",
@@ -49,7 +49,7 @@ class Known(unittest.TestCase):
                 data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(
                     bits, acquire=acquire, release=release), bits=bits), bits=bits)
                 _, lines = dump(data, "--cycles")
-                self.assertEqual(fields(lines[3])["HoldTime"], hold)
+                self.assertEqual(fields_of(lines[3])["HoldTime"], hold)
                 line = run_on("dump", data, "--json").stdout.splitlines()[3]
                 # Readers of JSON lose the last digits of a number of 64 bits, which is text.
                 self.assertEqual(str(json.loads(line)["HoldTime"]), hold)
@@ -64,8 +64,8 @@ class Known(unittest.TestCase):
                 (3001, "1.501ms"), (1999998, "999.999ms"), (1999999, "1.000s"),
                 (2000000, "1.000s"), (123456789, "61.728s"), (2 ** 63 - 1, "4611686018427.388s")):
             data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(acquire=0, release=cycles)))
-            self.assertEqual(fields(dump(data)[1][3])["HoldTime"], text)
-            self.assertEqual(fields(dump(data, "--cycles")[1][3])["HoldTime"], str(cycles))
+            self.assertEqual(fields_of(dump(data)[1][3])["HoldTime"], text)
+            self.assertEqual(fields_of(dump(data, "--cycles")[1][3])["HoldTime"], str(cycles))
             line = run_on("dump", data, "--json").stdout.splitlines()[3]
             self.assertEqual(json.loads(line)["HoldTime"], cycles)
 
@@ -73,7 +73,7 @@ class Known(unittest.TestCase):
         data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(wait=303)))
         for options, name, text in ((), "WaitTime", "151.500us"), \
                 (("--cycles",), "WaitTimeInCycles", "303"):
-            line = fields(dump(data, *options)[1][3])
+            line = fields_of(dump(data, *options)[1][3])
             self.assertEqual({field: line[field] for field in line if "WaitTime" in field},
                              {name: text})
 
@@ -82,13 +82,13 @@ class Known(unittest.TestCase):
         for action, wait, text in ((0x10022, 2000, "1.000ms"), (0x10224, 2000, "2000"),
                                    (0x80010244, 2000, "2000"), (0x10042, 1, "1"),
                                    (0x10042, 0, "0ns")):
-            data = etl.file(etl.perfinfo(0x052B, etl.resource(action=action, wait=wait)))
-            self.assertEqual(fields(dump(data)[1][3])["WaitTime"], text)
+            data = etl.file(etl.perfinfo(0x052B, etl.resource_data(action=action, wait=wait)))
+            self.assertEqual(fields_of(dump(data)[1][3])["WaitTime"], text)
 
     def test_filter_takes_the_wait_so_far_of_an_excessive_wait(self):
         """Its record has that time as HoldTime, and the clock of its begin as WaitTime."""
         ms = etl.PERF_FREQ // 1000
-        data = etl.file(etl.linux_lock("mutex", 0x224, hold=500 * ms, wait=etl.PERF_FREQ))
+        data = etl.file(etl.linux_lock_event("mutex", 0x224, hold=500 * ms, wait=etl.PERF_FREQ))
         for expression, printed in (("wait > 400ms", 1), ("wait > 600ms", 0), ("hold > 1ms", 0)):
             self.assertEqual(len(dump(data, "--filter", expression)[1]), printed, expression)
 
@@ -98,13 +98,13 @@ class Known(unittest.TestCase):
         events = [etl.perfinfo(0x0529, etl.spin_lock(flags=mode | 0x80))
                   for mode in range(6)]
         _, lines = dump(etl.file(*events))
-        self.assertEqual([fields(line)["AcquireMode"] for line in lines[3:]], names)
-        self.assertEqual({fields(line)["ExecuteIsr"] for line in lines[3:]}, {"1"})
-        self.assertEqual({fields(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
+        self.assertEqual([fields_of(line)["AcquireMode"] for line in lines[3:]], names)
+        self.assertEqual({fields_of(line)["ExecuteIsr"] for line in lines[3:]}, {"1"})
+        self.assertEqual({fields_of(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
 
     def test_changes_of_observed_groups_are_printed(self):
-        _, lines = dump(etl.file(etl.observed(0xA0000008), etl.observed(0x20010000, 0),
-                                 etl.observed(0xE0000001)))
+        _, lines = dump(etl.file(etl.observed_event(0xA0000008), etl.observed_event(0x20010000, 0),
+                                 etl.observed_event(0xE0000001)))
         self.assertEqual([(line[2], line[3]) for line in lines[3:]], [
             ("NtklogObserved", "Group=linux_rwsem Observed=1"),
             ("NtklogObserved", "Group=spinlock Observed=0"),
@@ -114,7 +114,7 @@ class Known(unittest.TestCase):
         names = ["nt", "sampled", "wait", "3", "nt_blocker", "blocker"]
         _, lines = dump(etl.file(*(etl.perfinfo(0x0529, etl.spin_lock(rule=rule))
                                    for rule in (0, 1, 2, 3, 4, 12))))
-        self.assertEqual([fields(line)["Rule"] for line in lines[3:]], names)
+        self.assertEqual([fields_of(line)["Rule"] for line in lines[3:]], names)
 
     def test_mode_of_linux_locks_is_printed(self):
         _, lines = dump(etl.file(etl.ntklog_rundown(1), etl.ntklog_rundown(2, end=True)))
@@ -123,11 +123,11 @@ class Known(unittest.TestCase):
                           ["NtklogDCEnd", "LinuxMode=waits Blockers=0"]])
 
     def check_resource(self, bits, address):
-        event = etl.perfinfo(0x052B, etl.resource(bits), bits=bits)
+        event = etl.perfinfo(0x052B, etl.resource_data(bits), bits=bits)
         result, lines = dump(etl.file(event, bits=bits))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(lines[3][2], "Resource")
-        self.assertEqual(fields(lines[3]), {
+        self.assertEqual(fields_of(lines[3]), {
             "AcquireTime": "1001", "HoldTime": "101.000us", "WaitTime": "151.500us",
             "MaxRecursionDepth": "44", "ThreadId": "55", "Resource": address,
             "Action": "release_exclusive", "ContentionDelta": "66"})
@@ -148,9 +148,9 @@ class Known(unittest.TestCase):
                  0x10120: "owner_pointer_exclusive", 0x10140: "owner_pointer_shared",
                  0x10224: "wait_excessive_for_exclusive",
                  0x10244: "wait_excessive_for_shared", 0x20001: "131073"}
-        _, lines = dump(etl.file(*(etl.perfinfo(0x052B, etl.resource(action=action))
+        _, lines = dump(etl.file(*(etl.perfinfo(0x052B, etl.resource_data(action=action))
                                    for action in names)))
-        self.assertEqual([fields(line)["Action"] for line in lines[3:]],
+        self.assertEqual([fields_of(line)["Action"] for line in lines[3:]],
                          list(names.values()))
 
     def test_actions_of_linux_locks_have_names_with_their_kind(self):
@@ -163,21 +163,23 @@ class Known(unittest.TestCase):
             0x80010008, 0x80020021, 0x80060120, 0x80070022, 0x80990022, 0x00020022, 0x22, 0x80000022,
             0xFFFF0022)})
         for bits in 32, 64:
-            events = [etl.perfinfo(0x052B, etl.resource(bits, action=action), bits=bits)
+            events = [etl.perfinfo(0x052B, etl.resource_data(bits, action=action), bits=bits)
                       for action in names]
             data = etl.file(*events, bits=bits)
             _, lines = dump(data)
-            self.assertEqual([fields(line)["Action"] for line in lines[3:]], list(names.values()))
+            self.assertEqual([fields_of(line)["Action"] for line in lines[3:]],
+                             list(names.values()))
             rows = [json.loads(line) for line in run_on("dump", data, "--json").stdout.splitlines()]
             self.assertEqual([row["Action"] for row in rows[3:]], list(names.values()))
             rows = csv.DictReader(io.StringIO(run_on("dump", data, "--csv").stdout))
             self.assertEqual([row["Action"] for row in rows][3:], list(names.values()))
 
     def test_filters_select_kinds(self):
-        data = etl.file(*(etl.linux_lock(kind, action) for kind in etl.LINUX_KINDS
+        data = etl.file(*(etl.linux_lock_event(kind, action) for kind in etl.LINUX_KINDS
                           for action in (0x22, 0x42)),
-                        etl.perfinfo(0x052B, etl.resource()), etl.perfinfo(0x0529, etl.spin_lock()),
-                        *3 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))])
+                        etl.perfinfo(0x052B, etl.resource_data()),
+                        etl.perfinfo(0x0529, etl.spin_lock()),
+                        *3 * [etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))])
         for expression, expected in (
                 *(("kind == " + kind, 2) for kind in etl.LINUX_KINDS), ("kind == resource", 1),
                 ("KIND == Mutex", 2), ("kind ~ mutex", 6), ("kind != mutex", 14),
@@ -202,11 +204,11 @@ class Known(unittest.TestCase):
         for version in own:
             flags = {1: 1, 2: 1, 3: 0x05, 4: 0x39}[version]
             for bits in 32, 64:
-                event = etl.perfinfo(0x0524, etl.context_swap(version, flags), version, bits)
+                event = etl.perfinfo(0x0524, etl.context_swap_data(version, flags), version, bits)
                 result, lines = dump(etl.file(event, bits=bits))
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(lines[3][2], "ContextSwap")
-                self.assertEqual(fields(lines[3]), {**common, **own[version]})
+                self.assertEqual(fields_of(lines[3]), {**common, **own[version]})
 
     def test_rundown_events_are_printed(self):
         spin = struct.pack("<IIII", 1, 2, 3000, 4000000)
@@ -219,11 +221,11 @@ class Known(unittest.TestCase):
                          ["SpinLockDCStart", "SpinLockDCEnd",
                           "ResourceDCStart", "ResourceDCEnd"])
         for line in lines[3:5]:
-            self.assertEqual(fields(line), {
+            self.assertEqual(fields_of(line), {
                 "SpinThreshold": "1", "ContentionSampleRate": "2",
                 "AcquireSampleRate": "3000", "HoldThreshold": "2.000s"})
         for line in lines[5:]:
-            self.assertEqual(fields(line), {
+            self.assertEqual(fields_of(line), {
                 "ReleaseSamplingRate": "1000", "ContentionSamplingRate": "1",
                 "NumberOfExcessiveTimeouts": "5"})
 
@@ -231,14 +233,14 @@ class Known(unittest.TestCase):
         # Two counters and a PEBS index stand before the data.
         event = etl.perfinfo(0x0529, bytes(24) + etl.spin_lock(), extended=0x82)
         _, lines = dump(etl.file(event))
-        self.assertEqual(fields(lines[3])["AcquireTime"], "1001")
+        self.assertEqual(fields_of(lines[3])["AcquireTime"], "1001")
 
 
     def test_extended_items_are_shown(self):
         event = etl.perfinfo(0x0529, struct.pack("<QQQ", 7, 8, 9) + etl.spin_lock(),
                              extended=0x82)
         _, lines = dump(etl.file(event))
-        shown = fields(lines[3])
+        shown = fields_of(lines[3])
         self.assertEqual((shown["Pmc0"], shown["Pmc1"], shown["PebsIndex"]), ("7", "8", "9"))
 
     def test_integers_from_2_63_on_are_text_in_json(self):
@@ -269,13 +271,13 @@ class Known(unittest.TestCase):
 
 class Output(unittest.TestCase):
     EVENTS = [etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 10),
-              etl.perfinfo(0x052B, etl.resource(), time_stamp=etl.START_CLOCK + 20),
+              etl.perfinfo(0x052B, etl.resource_data(), time_stamp=etl.START_CLOCK + 20),
               etl.perfinfo(0x1234, bytes(13), version=7, time_stamp=etl.START_CLOCK + 30)]
     NAMES = ("ffff888012345600 b the_lock\t[driver]\n"
              "ffffffff81234000 T caller\nffffffff81234567 t exactly\n"
              "ffffffff81234568 T after\nthread 55 worker/0:1\n")
 
-    def with_names(self, *options, names=NAMES, command="dump"):
+    def run_with_names(self, *options, names=NAMES, command="dump"):
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "a.etl")
             with open(path, "wb") as stream:
@@ -286,7 +288,7 @@ class Output(unittest.TestCase):
 
     def test_cycles_option_prints_time_stamps(self):
         _, lines = dump(etl.file(*self.EVENTS), "--cycles")
-        self.assertEqual([fields(line)["TimeStamp"] for line in lines[3:]],
+        self.assertEqual([fields_of(line)["TimeStamp"] for line in lines[3:]],
                          ["1000010", "1000020", "1000030"])
 
     def test_processors_are_merged_by_time(self):
@@ -299,12 +301,12 @@ class Output(unittest.TestCase):
             etl.buffer([event(5), event(6)], processor=0, sequence=4)
         result, lines = dump(data, "--cycles")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual([int(fields(line)["TimeStamp"]) - etl.START_CLOCK
+        self.assertEqual([int(fields_of(line)["TimeStamp"]) - etl.START_CLOCK
                           for line in lines[3:]], [1, 2, 3, 4, 5, 6, 7])
         self.assertEqual([line[1] for line in lines[3:6]], ["cpu1", "cpu0", "cpu0"])
 
     def test_json_has_fields_and_symbols(self):
-        result = self.with_names("--json", "--cycles")
+        result = self.run_with_names("--json", "--cycles")
         self.assertEqual(result.returncode, 0, result.stderr)
         events = [json.loads(line) for line in result.stdout.splitlines()][3:]
         self.assertEqual(events[0], {
@@ -323,7 +325,7 @@ class Output(unittest.TestCase):
                                      "TimeStamp": 1000030})
 
     def test_csv_has_fields_and_symbols(self):
-        result = self.with_names("--csv")
+        result = self.run_with_names("--csv")
         rows = list(csv.DictReader(io.StringIO(result.stdout)))[3:]
         self.assertEqual(rows[0]["CallerAddressSymbol"], "exactly")
         self.assertEqual(rows[0]["SpinCount"], "44")
@@ -335,18 +337,18 @@ class Output(unittest.TestCase):
         self.assertEqual({None in row for row in rows}, {False})
 
     def test_text_has_symbols(self):
-        line = self.with_names().stdout.splitlines()[3]
+        line = self.run_with_names().stdout.splitlines()[3]
         self.assertIn(" SpinLockAddress=0xffff888012345678 "
                       "SpinLockAddressSymbol=the_lock+0x78 CallerAddress=", line)
 
     def test_threads_have_names(self):
         names = self.NAMES + "thread 11 a name\n"
-        line = self.with_names(names=names).stdout.splitlines()[3]
+        line = self.run_with_names(names=names).stdout.splitlines()[3]
         self.assertIn(" ThreadId=55 ThreadName=worker/0:1 ", line)
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "a.etl")
             with open(path, "wb") as stream:
-                stream.write(etl.file(etl.perfinfo(0x0524, etl.context_swap(), 4)))
+                stream.write(etl.file(etl.perfinfo(0x0524, etl.context_swap_data(), 4)))
             with open(path + ".names", "w") as stream:
                 stream.write(names)
             text = run("dump", path).stdout.splitlines()[3]
@@ -356,7 +358,7 @@ class Output(unittest.TestCase):
 
     def test_symbols_end_with_their_module(self):
         names = "ffff888012345600 b far\t[driver]\nffffffff80000000 T caller\n"
-        line = self.with_names(names=names).stdout.splitlines()[3]
+        line = self.run_with_names(names=names).stdout.splitlines()[3]
         self.assertIn("far+0x78", line)
         self.assertNotIn("caller", line)
 
@@ -364,39 +366,39 @@ class Output(unittest.TestCase):
         for kind in "bdrt":
             for page, offset, is_named in (4, "0x1678", True), (3, "0x2678", False):
                 names = "ffff88801234%d000 %s last\t[driver]\n" % (page, kind)
-                line = self.with_names(names=names).stdout.splitlines()[3]
+                line = self.run_with_names(names=names).stdout.splitlines()[3]
                 self.assertEqual("last+" + offset in line, is_named, (kind, page))
 
     def test_code_address_after_a_variable_has_no_symbol(self):
         """The functions for a module's initialisation are freed, and its variables stay."""
         names = "ffffffff81234000 %s stall_ms\t[driver]\n"
         for kind in "bBdDrRaAvV":
-            line = self.with_names(names=names % kind).stdout.splitlines()[3]
+            line = self.run_with_names(names=names % kind).stdout.splitlines()[3]
             self.assertNotIn("CallerAddressSymbol", line, kind)
-            result = self.with_names("--filter", "caller == stall_ms", names=names % kind)
+            result = self.run_with_names("--filter", "caller == stall_ms", names=names % kind)
             self.assertEqual(result.stdout, "", kind)
         # If a function and a variable have the same address, the function is named.
         both = names % "D" + names.replace("stall_ms", "init") % "t"
         self.assertIn("CallerAddressSymbol=init+0x567 ",
-                      self.with_names(names=both).stdout.splitlines()[3])
-        result = self.with_names(names=names % "b", command="report")
+                      self.run_with_names(names=both).stdout.splitlines()[3])
+        result = self.run_with_names(names=names % "b", command="report")
         self.assertNotIn("stall_ms", result.stdout)
 
     def test_symbols_do_not_reach_over_gaps(self):
         """Per-CPU variables are offsets, the kernel is far above."""
         names = "000000000002d000 A __per_cpu_end\nffffffffff000000 T _text\n"
-        line = self.with_names(names=names).stdout.splitlines()[3]
+        line = self.run_with_names(names=names).stdout.splitlines()[3]
         self.assertNotIn("Symbol", line)
 
     def test_bad_lines_of_names_are_refused(self):
         for names in ("nonsense\n", "thread x y\n", "ffffffff81234000 T\n", "thread 5@ a\n",
                       "thread 5@x a\n", "thread 5@%d a\n" % 2 ** 64, "thread %d a\n" % 2 ** 32):
-            result = self.with_names(names="ffffffff81234000 T good\n" + names)
+            result = self.run_with_names(names="ffffffff81234000 T good\n" + names)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)
 
-    def count(self, expression, expected):
-        result = self.with_names("--filter", expression)
+    def check_count(self, expression, expected):
+        result = self.run_with_names("--filter", expression)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(result.stdout.splitlines()), expected, expression)
 
@@ -442,10 +444,10 @@ class Output(unittest.TestCase):
                 ("ProcessId == 22 && thread == 11", 3), ("ThreadId == 11", 3),
                 ("Event == LogFileHeader", 1), ("Event ~ group", 1), ("action == RELEASE_EXCLUSIVE", 1)):
             with self.subTest(expression):
-                self.count(expression, expected)
+                self.check_count(expression, expected)
 
     def test_filter_finds_the_thread_made_ready(self):
-        data = etl.file(*(etl.perfinfo(0x0532, etl.ready_thread(thread, flags=1))
+        data = etl.file(*(etl.perfinfo(0x0532, etl.ready_thread_data(thread, flags=1))
                           for thread in (1, 2, 1)))
         for expression, expected in (("thread == 1", 2), ("thread != 1", 1 + 3),
                                      ("ThreadId == 2", 1), ("ExecutingDpc == 1", 3),
@@ -454,7 +456,7 @@ class Output(unittest.TestCase):
             self.assertEqual((result.returncode, len(lines)), (0, expected), expression)
 
     def test_filter_finds_both_threads_of_a_switch(self):
-        data = etl.file(*(etl.perfinfo(0x0524, etl.context_swap(new=new, old=old), 4)
+        data = etl.file(*(etl.perfinfo(0x0524, etl.context_swap_data(new=new, old=old), 4)
                           for new, old in ((1, 2), (2, 3), (3, 1))))
         for expression, expected in (("thread == 1", 2), ("thread != 1", 1 + 3),
                                      ("thread == 4", 0), ("OldThreadPriority == -1", 3),
@@ -508,7 +510,7 @@ class Output(unittest.TestCase):
         for expression, words in (
                 ("Cpu == 0 || caller == frobs", 'no symbol is called "frobs" (character 23)'),
                 ("thread == frobs", 'no thread is called "frobs"')):
-            result = self.with_names("--filter", expression)
+            result = self.run_with_names("--filter", expression)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn("ntklog: --filter: " + words, result.stderr)
             result = run_on("dump", etl.file(), "--filter", expression)
@@ -520,7 +522,7 @@ class Output(unittest.TestCase):
         for options, expected in (((), 6), (("--from", "10us"), 2), (("--to", "0.00001"), 5),
                                   (("--from", "6us", "--to", "11us"), 1),
                                   (("--from", "6us", "--filter", "Event == SpinLock"), 0)):
-            self.assertEqual(len(self.with_names(*options).stdout.splitlines()), expected,
+            self.assertEqual(len(self.run_with_names(*options).stdout.splitlines()), expected,
                              options)
         for option in "--from", "--to":
             result = run("dump", option, "5m", "x")

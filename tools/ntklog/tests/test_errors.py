@@ -9,7 +9,7 @@ import random
 import etl_writer as etl
 import tap
 import tool
-from tool import poisson, run
+from tool import draw_poisson, run
 
 RATE = 1000
 ROWS = 100
@@ -30,7 +30,7 @@ LATE = {"time_stamp": etl.START_CLOCK + 50 * etl.PERF_FREQ}
 
 
 class Coverage(tool.Case):
-    def rows(self, rundown, record, name, table):
+    def rows_with_truth(self, rundown, record, name, table):
         """Yield (distribution, the row of the report, its true total in ns)."""
         generator = random.Random(1)
         events, truth = [rundown], {}
@@ -40,7 +40,7 @@ class Coverage(tool.Case):
                     address = 0x1000 + 16 * len(truth)
                     truth[hex(address)] = distribution, size * RATE * mean * 1000
                     events += [record(address, int(1000 * draw(generator)) + 1)
-                               for _ in range(poisson(generator, size))]
+                               for _ in range(draw_poisson(generator, size))]
         # A CPU that acquires one lock alone looks like a loop in step with the rate.
         events[1:] = generator.sample(events[1:], len(events) - 1)
         self.write(etl.long_file(events))
@@ -50,7 +50,7 @@ class Coverage(tool.Case):
             distribution, total = truth[row[name]]
             yield distribution, row, total * 1e9 / etl.PERF_FREQ
 
-    def check(self, rows, column):
+    def check_coverage(self, rows, column):
         covered = {name: [] for name in DISTRIBUTIONS}
         for distribution, row, total in rows:
             error = row[column + "_total_error"]
@@ -73,23 +73,24 @@ class Coverage(tool.Case):
         self.assertGreater(len(covered["log-normal, sigma 1"]), .45 * ROWS * len(SIZES))
 
     def test_errors_of_holds_cover_the_truth(self):
-        self.check(self.rows(
+        self.check_coverage(self.rows_with_truth(
             etl.spinlock_rundown(1, 1, RATE, 0),
             lambda address, time: etl.perfinfo(0x0529, etl.spin_lock(
                 address=address, spins=0, acquire=1000, release=1000 + time), **LATE),
             "lock", "locks"), "hold")
 
     def test_errors_of_waits_cover_the_truth(self):
-        self.check(self.rows(
+        self.check_coverage(self.rows_with_truth(
             etl.spinlock_rundown(1, RATE, RATE, 0),
             lambda address, time: etl.perfinfo(0x0529, etl.spin_lock(
                 address=address, spins=5, wait=time), **LATE), "lock", "locks"), "wait")
 
     def test_errors_of_resources_cover_the_truth(self):
-        self.check(self.rows(
+        self.check_coverage(self.rows_with_truth(
             etl.resource_rundown(RATE, 1),
-            lambda address, time: etl.linux_lock("mutex", address=address, wait=0, delta=0,
-                                                 hold=time, **LATE), "resource", "resources"), "hold")
+            lambda address, time: etl.linux_lock_event("mutex", address=address, wait=0, delta=0,
+                                                       hold=time, **LATE), "resource", "resources"),
+                            "hold")
 
     def test_exact_records_do_not_make_an_error(self):
         data = etl.file(etl.spinlock_rundown(1, 1, RATE, 100_000), *(

@@ -12,17 +12,17 @@ import urllib.error
 
 import etl_writer as etl
 import tap
-from exporter_case import ExporterCase, lock_address, samples
+from exporter_case import ExporterCase, lock_address, parse_samples
 
 TICK = 1 / etl.PERF_FREQ
 
 
 class Metrics(ExporterCase):
     def test_a_contended_lock_is_named_with_its_holder(self):
-        self.log_events(self.spin(3, 1000, 9000, caller=1),
-                        self.spin(3, 9000, 9100, wait=6000, caller=2))
+        self.log_events(self.spin_event(3, 1000, 9000, caller=1),
+                        self.spin_event(3, 9000, 9100, wait=6000, caller=2))
         self.start_exporter()
-        found = self.scrape_later()
+        found = self.scrape_after_update()
         labels = ("spinlock", "class_3")
         self.assertEqual(found["ntklog_lock_acquisitions_total", *labels], 1009 + 1)
         self.assertEqual(found["ntklog_lock_contended_acquisitions_total", *labels], 1)
@@ -36,10 +36,10 @@ class Metrics(ExporterCase):
         self.assertAlmostEqual(charged["function_1"], 6000 * TICK)
 
     def test_histograms_have_fixed_bounds(self):
-        self.log_events(self.spin(0, 1000, 1020, wait=9, rule=2),
-                        self.spin(0, 5000, 5020, wait=90000, rule=2))
+        self.log_events(self.spin_event(0, 1000, 1020, wait=9, rule=2),
+                        self.spin_event(0, 5000, 5020, wait=90000, rule=2))
         self.start_exporter()
-        found = self.scrape_later()
+        found = self.scrape_after_update()
         buckets = {key[3]: value for key, value in found.items()
                    if key[0] == "ntklog_lock_wait_seconds_bucket"}
         self.assertEqual(list(map(float, buckets)),
@@ -47,12 +47,13 @@ class Metrics(ExporterCase):
                           .065536, .262144, 1.048576, 4.194304, float("inf")])
         self.assertEqual(list(buckets.values()), [0] * 2 + [0] + [1] * 6 + [2] * 5)
 
-    def test_kinds_and_unnamed_locks(self):
-        self.log_events(self.spin(0, 1000, 1100, flags=0x10), etl.linux_lock("mutex", wait=40),
-                        etl.linux_lock("rwsem", address=lock_address(1)),
-                        etl.linux_lock("rwsem", 0x42, address=lock_address(1)))
+    def test_locks_have_kinds_and_no_addresses(self):
+        self.log_events(self.spin_event(0, 1000, 1100, flags=0x10),
+                        etl.linux_lock_event("mutex", wait=40),
+                        etl.linux_lock_event("rwsem", address=lock_address(1)),
+                        etl.linux_lock_event("rwsem", 0x42, address=lock_address(1)))
         self.start_exporter()
-        found = self.scrape_later()
+        found = self.scrape_after_update()
         self.assertEqual(
             {key[1:]: value for key, value in found.items()
              if key[0] == "ntklog_lock_acquisitions_total"},
@@ -60,26 +61,26 @@ class Metrics(ExporterCase):
         self.assertNotRegex(self.get_page()[1], "0x[0-9a-f]")
 
     def test_both_formats_are_correct(self):
-        self.log_events(self.spin(0, 1000, 9000), self.spin(0, 9000, 9100, wait=6000))
+        self.log_events(self.spin_event(0, 1000, 9000), self.spin_event(0, 9000, 9100, wait=6000))
         self.start_exporter()
-        self.scrape_later()
+        self.scrape_after_update()
         headers, text = self.get_page()
         self.assertEqual(headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
         headers, text = self.get_page(headers={"Accept": "application/openmetrics-text"})
         self.assertEqual(headers["Content-Type"],
                          "application/openmetrics-text; version=1.0.0; charset=utf-8")
         self.assertTrue(text.endswith("\n# EOF\n"))
-        self.assertEqual({key[:3] for key in samples(text, openmetrics=True)},
+        self.assertEqual({key[:3] for key in parse_samples(text, openmetrics=True)},
                          {key[:3] for key in self.scrape()})
 
     def test_counters_grow_and_series_stay(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter("--top", "8")
-        before = self.scrape_later()
+        before = self.scrape_after_update()
         for turn in range(3):
-            self.log_more(*(self.spin(turn * 10 + number, 2000, 2100, wait=5)
+            self.log_more(*(self.spin_event(turn * 10 + number, 2000, 2100, wait=5)
                             for number in range(1, 10)))
-            after = self.scrape_later()
+            after = self.scrape_after_update()
             self.assertLessEqual(set(before), set(after))
             for key, value in before.items():
                 if key[0].endswith(("_total", "_bucket", "_count", "_sum")):
@@ -93,47 +94,51 @@ class Metrics(ExporterCase):
         self.assertEqual(before["ntklog_lock_series", "classes"], 8)
 
     def test_locks_without_waits_leave_half_of_the_series(self):
-        self.log_events(*(self.spin(number, 1000, 1100) for number in range(20)))
+        self.log_events(*(self.spin_event(number, 1000, 1100) for number in range(20)))
         self.start_exporter("--top", "8")
-        self.assertEqual(self.scrape_later()["ntklog_lock_series", "classes"], 4)
-        self.log_more(self.spin(70, 2000, 2100, wait=5))
-        self.assertIn(("ntklog_lock_acquisitions_total", "spinlock", "class_70"), self.scrape_later())
+        self.assertEqual(self.scrape_after_update()["ntklog_lock_series", "classes"], 4)
+        self.log_more(self.spin_event(70, 2000, 2100, wait=5))
+        self.assertIn(("ntklog_lock_acquisitions_total", "spinlock", "class_70"),
+                      self.scrape_after_update())
 
     def test_holders_are_limited(self):
         self.log_events(*(event for number in range(1, 7) for event in (
-            self.spin(0, number * 10000, number * 10000 + 8000, caller=number),
-            self.spin(0, number * 10000 + 8000, number * 10000 + 8100, wait=1000 * number, caller=7))))
+            self.spin_event(0, number * 10000, number * 10000 + 8000, caller=number),
+            self.spin_event(0, number * 10000 + 8000, number * 10000 + 8100, wait=1000 * number,
+                            caller=7))))
         self.start_exporter("--top", "2")
-        charged = {key[3]: round(value / TICK) for key, value in self.scrape_later().items()
+        charged = {key[3]: round(value / TICK) for key, value in self.scrape_after_update().items()
                    if key[0] == "ntklog_lock_charged_wait_seconds_total"}
         self.assertEqual(charged, {"function_6": 6000, "function_5": 5000, "other": 10000})
 
     def test_a_change_of_rates_divides_the_sums(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
-        self.scrape_later()
+        self.scrape_after_update()
         self.set("spinlock/acquire_sample_rate", 5000)
         self.log_more(etl.spinlock_rundown(acquire=1009, end=True),
-                      etl.spinlock_rundown(acquire=5000), self.spin(0, 2000, 2100))
-        self.assertEqual(self.scrape_later()["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
+                      etl.spinlock_rundown(acquire=5000), self.spin_event(0, 2000, 2100))
+        self.assertEqual(self.scrape_after_update()["ntklog_lock_acquisitions_total", "spinlock",
+                                                    "class_0"],
                          1009 + 5000)
 
-    def test_two_changes_of_rates_in_an_interval(self):
+    def test_two_changes_of_rates_in_an_interval_are_weighted(self):
         self.log_events(*(event for number, rate in enumerate((10, 5000, 1009)) for event in (
             etl.spinlock_rundown(acquire=rate, time_stamp=etl.START_CLOCK + number * 1000 + 500),
-            self.spin(0, number * 1000 + 600, number * 1000 + 700))))
+            self.spin_event(0, number * 1000 + 600, number * 1000 + 700))))
         self.start_exporter()
-        self.assertEqual(self.scrape_later()["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
+        self.assertEqual(self.scrape_after_update()["ntklog_lock_acquisitions_total", "spinlock",
+                                                    "class_0"],
                          10 + 5000 + 1009)
 
     def test_loss_is_counted_by_reason(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
-        self.write(7, "stats", "total 50 46 4 0 0 0\n")
-        self.count(Suppressed=10, Untracked=2 ** 32 + 8, BlockersDropped=12)
+        self.write_session_file(7, "stats", "total 50 46 4 0 0 0\n")
+        self.write_counters(Suppressed=10, Untracked=2 ** 32 + 8, BlockersDropped=12)
         with open(os.path.join(self.directory, "identities"), "a", encoding="ascii") as stream:
             stream.write("missed 3 replaced 5\n")
-        found = self.scrape_later()
+        found = self.scrape_after_update()
         self.assertEqual({key[1]: value for key, value in found.items()
                           if key[0] == "ntklog_events_lost_total"},
                          {"no_space": 4, "suppressed": 6, "untracked": 2, "limited": 10})
@@ -141,28 +146,29 @@ class Metrics(ExporterCase):
         self.assertEqual(found["ntklog_class_notes_lost_total",], 5)
 
     def test_a_missing_buffer_does_not_stop_the_sums(self):
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
         self.sequence += 5
-        self.log_more(self.spin(1, 2000, 2100))
-        self.scrape_later()
-        found = self.scrape_later()
+        self.log_more(self.spin_event(1, 2000, 2100))
+        self.scrape_after_update()
+        found = self.scrape_after_update()
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
         # A number that comes later than the others opens no gap.
         self.sequence -= 4
-        self.log_more(self.spin(1, 2000, 2100))
+        self.log_more(self.spin_event(1, 2000, 2100))
         self.sequence += 3
-        self.log_more(self.spin(1, 3000, 3100))
-        found = self.scrape_later()
+        self.log_more(self.spin_event(1, 3000, 3100))
+        found = self.scrape_after_update()
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 3 * 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
 
-    def test_build_and_settings_are_told(self):
-        self.log_events(self.spin(0, 1000, 1100))
+    def test_build_and_settings_are_metrics(self):
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter("--mode", "waits", "--top", "3", budget="2.5%")
         found = self.scrape()
-        self.assertIn(("ntklog_build_info", re.search(r"\S+$", self.run_there("--version").stdout)[0]),
+        self.assertIn(("ntklog_build_info",
+                       re.search(r"\S+$", self.run_tool("--version").stdout)[0]),
                       found)
         self.assertEqual(found["ntklog_recording_mode", "waits"], 1)
         self.assertEqual(found["ntklog_recording_mode", "full"], 0)
@@ -177,7 +183,7 @@ class Budget(ExporterCase):
 
     def setUp(self):
         super().setUp()
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.cpus = os.cpu_count()
 
     def put_load(self, condition, acquisitions=0, events=0):
@@ -189,11 +195,11 @@ class Budget(ExporterCase):
             last = now
             self.spins += int(acquisitions * self.cpus * intervals)
             self.events += int(events * self.cpus * intervals)
-            self.count(SpinLockAcquireCount=self.spins % 2 ** 32)
-            self.write(7, "stats.part", "total %d 0 0 0 0 0\n" % self.events)
-            os.rename(self.path(7, "stats.part"), self.path(7, "stats"))
-            turn = self.updates()
-            self.wait_for(lambda: self.updates() != turn)
+            self.write_counters(SpinLockAcquireCount=self.spins % 2 ** 32)
+            self.write_session_file(7, "stats.part", "total %d 0 0 0 0 0\n" % self.events)
+            os.rename(self.session_path(7, "stats.part"), self.session_path(7, "stats"))
+            turn = self.read_update_count()
+            self.wait_for(lambda: self.read_update_count() != turn)
             found = self.scrape()
             for key, value in before.items():
                 if key[0].endswith("_total"):
@@ -206,17 +212,18 @@ class Budget(ExporterCase):
     spins = events = 7
 
     @staticmethod
-    def mode(found):
+    def modes_in_use(found):
         return [key[1] for key, value in found.items() if key[0] == "ntklog_recording_mode" and value]
 
     def test_expensive_hooks_need_a_cheaper_mode_until_the_load_ends(self):
         self.start_exporter("--mode", "full", budget="80%")
-        self.assertEqual(self.mode(self.scrape()), ["full"])
-        found = self.put_load(lambda found: self.mode(found) == ["sampled"], acquisitions=3000000)
+        self.assertEqual(self.modes_in_use(self.scrape()), ["full"])
+        found = self.put_load(lambda found: self.modes_in_use(found) == ["sampled"],
+                              acquisitions=3000000)
         self.assertEqual(found["ntklog_overhead_budget_changes_total", "down"], 1)
         self.assertGreater(found["ntklog_overhead_seconds_total", "hooks"], 0)
-        self.assertEqual(self.get("linux_mode"), "sampled")
-        found = self.put_load(lambda found: self.mode(found) == ["full"])
+        self.assertEqual(self.read_file("linux_mode"), "sampled")
+        found = self.put_load(lambda found: self.modes_in_use(found) == ["full"])
         self.assertEqual(found["ntklog_overhead_budget_changes_total", "up"], 1)
         error = self.end_exporter()
         self.assertRegex(error, r"overhead [0-9.]+%, budget 80.00%: recording less from now on: mode sampled")
@@ -229,27 +236,28 @@ class Budget(ExporterCase):
         self.assertGreaterEqual(found[rate], 1009 * 4)
         self.assertEqual(found["ntklog_sampling_rate", "resource_release"], found[rate])
         self.assertGreater(found["ntklog_sampling_rate", "spinlock_blockers"], 1)
-        self.assertEqual(self.mode(found), ["sampled"])
+        self.assertEqual(self.modes_in_use(found), ["sampled"])
         found = self.put_load(lambda found: found[rate] == 1009)
-        self.assertEqual(self.get("spinlock/acquire_sample_rate"), "1009")
+        self.assertEqual(self.read_file("spinlock/acquire_sample_rate"), "1009")
         self.assertGreaterEqual(found["ntklog_overhead_budget_changes_total", "up"], 1)
         self.end_exporter()
 
     def test_settings_are_restored_at_the_end(self):
         names = ["linux_mode", "spinlock/blockers", *self.PARAMETERS]
-        before = {name: self.get(name).strip() for name in names}
+        before = {name: self.read_file(name).strip() for name in names}
         self.start_exporter("--mode", "waits", budget="80%")
         self.put_load(lambda found: found["ntklog_overhead_budget_changes_total", "down"],
                       events=1000000)
-        self.assertEqual(self.get("linux_mode"), "waits")
+        self.assertEqual(self.read_file("linux_mode"), "waits")
         self.end_exporter()
-        self.assertEqual({name: self.get(name).strip() for name in names}, before)
+        self.assertEqual({name: self.read_file(name).strip() for name in names}, before)
 
     def test_locks_that_sleep_are_left_out_last(self):
         self.start_exporter("--mode", "waits", budget="80%")
         self.put_load(lambda found: not found["ntklog_recording_group", "linux_mutex"],
                       events=300000000)
-        self.assertEqual(self.groups(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK "
+        self.assertEqual(self.groups_of_session(7),
+                         "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK "
                          "PERF_LINUX_RWLOCK")
         self.end_exporter()
 
@@ -265,7 +273,7 @@ def make_fifo(path):
 class Outputs(ExporterCase):
     def setUp(self):
         super().setUp()
-        self.log_events(self.spin(0, 1000, 1100, wait=5))
+        self.log_events(self.spin_event(0, 1000, 1100, wait=5))
 
     def test_textfile_is_replaced_and_removed(self):
         path = os.path.join(self.directory, "ntklog.prom")
@@ -274,7 +282,7 @@ class Outputs(ExporterCase):
 
         def read():
             with open(path, encoding="utf-8") as stream:
-                return samples(stream.read())
+                return parse_samples(stream.read())
 
         self.wait_for(lambda: os.path.exists(path) and read()["ntklog_updates_total",] > 2)
         self.assertEqual(read()["ntklog_lock_wait_seconds_count", "spinlock", "class_0"], 1)
@@ -307,7 +315,7 @@ class Outputs(ExporterCase):
         self.assertEqual(process.wait(timeout=60), 0)
         self.assertFalse(os.path.exists(path))
 
-    def test_other_pages_and_methods(self):
+    def test_other_pages_and_methods_have_their_http_status(self):
         self.start_exporter()
         self.assertIn('href="/metrics"', self.get_page("/")[1])
         headers, text = self.get_page(method="HEAD")
@@ -320,10 +328,10 @@ class Outputs(ExporterCase):
             caught.exception.close()
         with socket.create_connection(self.address.split(":")) as half:
             half.send(b"GET /metrics HTTP/1.1\r\nX: ")
-            self.assertTrue(self.scrape_later())
+            self.assertTrue(self.scrape_after_update())
         self.end_exporter()
 
-    def request(self, connection, accept=(), path="/metrics"):
+    def request_type(self, connection, accept=(), path="/metrics"):
         connection.putrequest("GET", path)
         for value in accept:
             connection.putheader("Accept", value)
@@ -333,11 +341,11 @@ class Outputs(ExporterCase):
         self.assertFalse(response.will_close)
         return response.headers["Content-Type"].split(";")[0]
 
-    def test_formats_that_the_client_accepts_on_one_connection(self):
+    def test_page_has_the_format_that_the_client_accepts(self):
         self.start_exporter()
         connection = http.client.HTTPConnection(self.address, timeout=60)
         self.addCleanup(connection.close)
-        self.request(connection)
+        self.request_type(connection)
         first = connection.sock
         openmetrics = "application/openmetrics-text"
         for accept, expected in (
@@ -347,8 +355,8 @@ class Outputs(ExporterCase):
                 ((openmetrics + ";q=0.5", "text/plain"), "text/plain"),
                 (("text/plain;q=0.1", openmetrics), openmetrics),
                 ((openmetrics + "-x, text/" + openmetrics,), "text/plain")):
-            self.assertEqual(self.request(connection, accept), expected, accept)
-        self.assertEqual(self.request(connection, path="/"), "text/html")
+            self.assertEqual(self.request_type(connection, accept), expected, accept)
+        self.assertEqual(self.request_type(connection, path="/"), "text/html")
         self.assertIs(connection.sock, first)
 
     def test_clients_that_send_a_byte_now_and_then_lose_their_connections(self):
@@ -371,20 +379,20 @@ class Outputs(ExporterCase):
     def test_signals_stop_everything(self):
         for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
             self.start_exporter()
-            self.assertEqual(self.read(7, "state"), "started\n")
+            self.assertEqual(self.read_session_file(7, "state"), "started\n")
             self.process.send_signal(number)
             self.process.communicate(timeout=60)
             self.assertEqual(self.process.returncode, 0)
-            self.assertEqual(self.read(7, "state"), "stopped\n")
+            self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
 
     def test_signal_while_the_start_attaches_stops_everything(self):
-        self.write(7, "slow_start", "")
+        self.write_session_file(7, "slow_start", "")
         process = self.start_tool("exporter", "--listen", self.address)
-        self.wait_for(lambda: os.path.exists(self.path(7, "is_starting")))
+        self.wait_for(lambda: os.path.exists(self.session_path(7, "is_starting")))
         process.terminate()
         self.assertIn(b"interrupted while it started", process.communicate(timeout=600)[1])
-        self.assertEqual(self.read(7, "state"), "stopped\n")
-        self.assertEqual(self.get("linux_mode"), "full")
+        self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
+        self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_signal_before_the_start_restores_everything(self):
         symbols = os.path.join(self.proc, "kallsyms")
@@ -395,26 +403,27 @@ class Outputs(ExporterCase):
             process.terminate()
         self.assertIn(b"interrupted while it started", process.communicate(timeout=60)[1])
         self.assertEqual(process.returncode, 0)
-        self.assertEqual(self.read(7, "state"), "stopped\n")
-        self.assertEqual((self.get("linux_mode"), self.get("spinlock/acquire_sample_rate").strip()),
+        self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
+        self.assertEqual((self.read_file("linux_mode"),
+                          self.read_file("spinlock/acquire_sample_rate").strip()),
                          ("full", "1000"))
 
     def test_messages_that_nobody_reads_end_nothing(self):
         process = self.start_tool("exporter", "--listen", self.address, "--interval", ".1")
         process.stderr.close()
-        self.wait_for(self.updates)
+        self.wait_for(self.read_update_count)
         process.terminate()
         self.assertEqual(process.wait(timeout=60), 0)
-        self.assertEqual(self.get("linux_mode"), "full")
+        self.assertEqual(self.read_file("linux_mode"), "full")
 
 
 class Errors(ExporterCase):
-    def fails(self, *arguments, status=1):
-        self.log_events(self.spin(0, 1000, 1100))
-        result = self.run_there("exporter", *arguments)
+    def check_failure(self, *arguments, status=1):
+        self.log_events(self.spin_event(0, 1000, 1100))
+        result = self.run_tool("exporter", *arguments)
         self.assertEqual((result.returncode, result.stdout), (status, ""), result.stderr)
-        self.assertEqual(self.read(7, "state"), "stopped\n")
-        self.assertEqual(self.get("linux_mode").strip(), "full")
+        self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
+        self.assertEqual(self.read_file("linux_mode").strip(), "full")
         return result.stderr
 
     def test_wrong_options(self):
@@ -431,22 +440,23 @@ class Errors(ExporterCase):
                 ("--top", "0", "is not 1 to 10000"), ("--top", "10001", "is not 1 to 10000"),
                 ("--mode", "most", "is not full, sampled or waits"),
                 ("--events", "spinlock_counters", "has no events")):
-            self.assertIn(words, self.fails(option, value, status=2))
+            self.assertIn(words, self.check_failure(option, value, status=2))
 
-    def test_port_in_use(self):
+    def test_port_in_use_is_reported(self):
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
             other.listen()
             address = "127.0.0.1:%d" % other.getsockname()[1]
-            self.assertEqual(self.fails("--listen", address),
+            self.assertEqual(self.check_failure("--listen", address),
                              "ntklog: cannot listen on %s: Address already in use: end the other program, or "
                              "choose another port\n" % address)
 
-    def test_address_of_another_machine(self):
-        self.assertIn("cannot listen on 192.0.2.1:10529: ", self.fails("--listen", "192.0.2.1:10529"))
+    def test_address_of_another_machine_is_refused(self):
+        self.assertIn("cannot listen on 192.0.2.1:10529: ",
+                      self.check_failure("--listen", "192.0.2.1:10529"))
 
-    def test_unwritable_file(self):
-        self.assertEqual(self.fails("--textfile", "/nonexistent/x.prom"),
+    def test_unwritable_file_is_reported(self):
+        self.assertEqual(self.check_failure("--textfile", "/nonexistent/x.prom"),
                          "ntklog: /nonexistent/x.prom.part: No such file or directory\n")
 
     def test_what_is_no_regular_file_stays(self):
@@ -454,80 +464,81 @@ class Errors(ExporterCase):
                            ("link", lambda path: os.symlink("linux_mode", path))):
             path = os.path.join(self.directory, name)
             make(path)
-            self.assertEqual(self.fails("--textfile", path),
+            self.assertEqual(self.check_failure("--textfile", path),
                              "ntklog: %s: not a regular file: choose another name (--textfile)\n" % path)
             self.assertTrue(os.path.lexists(path))
         os.mkfifo(os.path.join(self.directory, "x.part"))
-        self.assertIn("x.part: No such device or address", self.fails(
+        self.assertIn("x.part: No such device or address", self.check_failure(
             "--textfile", os.path.join(self.directory, "x")))
 
     def test_start_that_fails_leaves_the_file_as_it_is(self):
-        self.put("x.prom", "precious\n")
-        self.write(7, "fail_start", "1\n")
-        self.fails("--textfile", os.path.join(self.directory, "x.prom"))
-        self.assertEqual(self.get("x.prom"), "precious\n")
+        self.write_file("x.prom", "precious\n")
+        self.write_session_file(7, "fail_start", "1\n")
+        self.check_failure("--textfile", os.path.join(self.directory, "x.prom"))
+        self.assertEqual(self.read_file("x.prom"), "precious\n")
         self.assertFalse(os.path.exists(os.path.join(self.directory, "x.prom.part")))
 
-    def test_no_module(self):
-        result = self.run_there("exporter", env={**self.environment(), "NTKLOG_DEBUGFS": "/nonexistent"})
+    def test_missing_module_is_reported(self):
+        result = self.run_tool("exporter",
+                               env={**self.make_environment(), "NTKLOG_DEBUGFS": "/nonexistent"})
         self.assertEqual((result.returncode, result.stderr),
                          (1, "ntklog: /nonexistent: No such file or directory\n"))
 
-    def test_module_without_modes(self):
+    def test_module_without_modes_is_refused(self):
         os.remove(os.path.join(self.directory, "linux_mode"))
-        self.log_events(self.spin(0, 1000, 1100))
-        result = self.run_there("exporter", "--listen", self.address)
+        self.log_events(self.spin_event(0, 1000, 1100))
+        result = self.run_tool("exporter", "--listen", self.address)
         self.assertEqual((result.returncode, result.stderr),
                          (1, "ntklog: mode sampled: the loaded module has no modes: load a newer one\n"))
 
     def test_start_that_is_refused_restores_the_settings(self):
-        self.write(7, "fail_start", "1\n")
+        self.write_session_file(7, "fail_start", "1\n")
         self.assertIn("session 7: cannot be started: Operation not permitted\n",
-                      self.fails("--listen", self.address))
-        self.assertEqual(self.get("spinlock/acquire_sample_rate").strip(), "1000")
+                      self.check_failure("--listen", self.address))
+        self.assertEqual(self.read_file("spinlock/acquire_sample_rate").strip(), "1000")
 
     def test_second_exporter_is_refused(self):
         """It would put back the settings of the first one, and remove its file."""
         names = ["linux_mode", "spinlock/blockers", *self.PARAMETERS]
-        before = {name: self.get(name).strip() for name in names}
+        before = {name: self.read_file(name).strip() for name in names}
         path = os.path.join(self.directory, "metrics.prom")
-        self.log_events(self.spin(0, 1000, 1100))
+        self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter("--mode", "waits", "--textfile", path)
         for options in ("--textfile", path), ("--listen", self.address), ("--mode", "full"):
-            result = self.run_there("exporter", *options)
+            result = self.run_tool("exporter", *options)
             self.assertEqual((result.returncode, result.stderr), (
                 1, "ntklog: another ntklog exporter changes the module's settings: stop it first "
                 "(systemctl stop ntklog-exporter)\n"))
         self.assertTrue(os.path.exists(path))
-        self.assertEqual(self.get("linux_mode"), "waits")
+        self.assertEqual(self.read_file("linux_mode"), "waits")
         self.end_exporter()
-        self.assertEqual({name: self.get(name).strip() for name in names}, before)
+        self.assertEqual({name: self.read_file(name).strip() for name in names}, before)
         self.start_exporter("--mode", "waits")
         # The lock ends with the process, as a session of the module does, but not the settings.
         self.process.kill()
         self.process.wait()
-        self.write(7, "state", "stopped\n")
+        self.write_session_file(7, "state", "stopped\n")
         for name in names:
             self.set(name, before[name])
         self.start_exporter("--mode", "waits")
         self.end_exporter()
-        self.assertEqual({name: self.get(name).strip() for name in names}, before)
+        self.assertEqual({name: self.read_file(name).strip() for name in names}, before)
 
-    def test_library_that_cannot_be_loaded(self):
-        self.put("libmicrohttpd.so.12", "no library")
-        result = self.run_there("exporter", "--listen", self.address,
-                                env={**self.environment(), "LD_LIBRARY_PATH": self.directory})
+    def test_library_that_cannot_be_loaded_has_a_remedy(self):
+        self.write_file("libmicrohttpd.so.12", "no library")
+        result = self.run_tool("exporter", "--listen", self.address,
+                               env={**self.make_environment(), "LD_LIBRARY_PATH": self.directory})
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, "^ntklog: --listen needs a library: .*libmicrohttpd.so.12: .*: "
                          "install libmicrohttpd12, or use --textfile\n$")
 
-    def test_no_free_session(self):
+    def test_start_without_a_free_session_changes_no_rate(self):
         for number in range(8):
-            self.write(number, "owner", "123\n")
-        result = self.run_there("exporter", "--listen", self.address)
+            self.write_session_file(number, "owner", "123\n")
+        result = self.run_tool("exporter", "--listen", self.address)
         self.assertEqual(result.returncode, 1)
         self.assertIn("session", result.stderr)
-        self.assertEqual(self.get("spinlock/acquire_sample_rate").strip(), "1000")
+        self.assertEqual(self.read_file("spinlock/acquire_sample_rate").strip(), "1000")
 
 
 if __name__ == "__main__":

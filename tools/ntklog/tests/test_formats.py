@@ -56,15 +56,15 @@ class Thread(int):
     """The id of a thread, which is followed by the thread's name where there is one."""
 
 
-def address(value):
+def address_text(value):
     return Address("0x%x" % value)
 
 
-def symbol(names, value):
+def symbol_text(names, value):
     return Text(names.get(value, value))
 
 
-def numbers(bits):
+def edge_numbers(bits):
     """Numbers around those at which the length of the printed text changes."""
     edges = {0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63 - 1, 2 ** 63, 2 ** 64 - 1}
     edges |= {10 ** i + j for i in range(20) for j in (-1, 0, 1)}
@@ -96,38 +96,39 @@ class Made:
         self.events = []
         self.expected = []
 
-    def add(self, hook_id, version, name, data, fields):
+    def add_event(self, hook_id, version, name, data, fields):
         time = etl.START_CLOCK + len(self.events)
         self.events.append(etl.perfinfo(hook_id, data, version, self.bits, time))
         self.expected.append((hook_id, version, name, 0x10 + len(data), fields))
 
-    def pointer(self, choices):
+    def choose_pointer(self, choices):
         return self.random.choice(choices) & (2 ** self.bits - 1)
 
-    def spin_lock(self, time, word, thread, byte):
-        lock = self.pointer([LOCK, LOCK + 8, LOCK + 0x45, HEAP + 64, time])
-        caller = self.pointer([CALLER + 0x123, CALLER + 0x1010, word])
-        self.add(0x0529, 2, "SpinLock", struct.pack(
+    def add_spin_lock(self, time, word, thread, byte):
+        lock = self.choose_pointer([LOCK, LOCK + 8, LOCK + 0x45, HEAP + 64, time])
+        caller = self.choose_pointer([CALLER + 0x123, CALLER + 0x1010, word])
+        self.add_event(0x0529, 2, "SpinLock", struct.pack(
             "<" + ("QQ" if self.bits == 64 else "II") + "QQIIIIBBB5x", lock, caller, time, time, word, word,
             thread, word, byte, byte, byte), {
-                "SpinLockAddress": address(lock), "CallerAddress": address(caller),
+                "SpinLockAddress": address_text(lock), "CallerAddress": address_text(caller),
                 "AcquireTime": time, "ReleaseTime": time, "HoldTime": 0,
                 "WaitTimeInCycles": word,
                 "SpinCount": word, "ThreadId": Thread(thread), "InterruptCount": word,
-                "Irql": byte, "AcquireDepth": byte, "AcquireMode": symbol(MODES, byte & 0x3F),
+                "Irql": byte, "AcquireDepth": byte, "AcquireMode": symbol_text(MODES, byte & 0x3F),
                 "ExecuteDpc": byte >> 6 & 1, "ExecuteIsr": byte >> 7, "Rule": "nt"})
 
-    def resource(self, time, word, thread):
-        resource = self.pointer([LOCK, HEAP, time])
+    def add_resource(self, time, word, thread):
+        resource = self.choose_pointer([LOCK, HEAP, time])
         action = self.random.choice(list(ACTIONS) + [word])
         head = struct.pack("<QQQII", time, time, time, word, thread)
         tail = struct.pack("<QII" if self.bits == 64 else "<III4x", resource, action, word)
-        self.add(0x052B, 2, "Resource", head + tail, {
+        self.add_event(0x052B, 2, "Resource", head + tail, {
             "AcquireTime": time, "HoldTime": time, "WaitTime": time, "MaxRecursionDepth": word,
-            "ThreadId": Thread(thread), "Resource": address(resource),
-            "Action": symbol(ACTIONS if action in ACTIONS else {}, action), "ContentionDelta": word})
+            "ThreadId": Thread(thread), "Resource": address_text(resource),
+            "Action": symbol_text(ACTIONS if action in ACTIONS else {}, action),
+            "ContentionDelta": word})
 
-    def context_swap(self, version, word, thread, byte):
+    def add_context_swap(self, version, word, thread, byte):
         signed = byte - 256 if byte > 127 else byte
         state = self.random.choice(list(STATES) + [byte | 64])
         reason = self.random.choice(list(REASONS) + [byte | 64])
@@ -139,49 +140,50 @@ class Made:
             fields.update({"NewThreadQuantum": signed, "OldThreadQuantum": signed})
         else:
             fields.update({"PreviousCState": byte, "SpareByte": signed})
-        fields["OldThreadWaitReason"] = symbol(REASONS, reason)
-        fields["OldThreadWaitMode"] = symbol(WAIT_MODES, flags & 1)
+        fields["OldThreadWaitReason"] = symbol_text(REASONS, reason)
+        fields["OldThreadWaitMode"] = symbol_text(WAIT_MODES, flags & 1)
         if version == 3:
             fields.update({"OldThreadBamEppImportant": flags >> 1 & 1,
                            "NewThreadBamEppImportant": flags >> 2 & 1})
         if version == 4:
             fields.update({"OldThreadBamQosLevel": flags >> 1 & 7,
                            "NewThreadBamQosLevel": flags >> 4 & 7})
-        fields["OldThreadState"] = symbol(STATES, state)
+        fields["OldThreadState"] = symbol_text(STATES, state)
         fields["OldThreadIdealProcessor"] = byte
         if version > 1:
             fields.update({"NewThreadWaitTime": word, "OldThreadRemainingQuantum":
                            word - 2 ** 32 if word >= 2 ** 31 else word})
             head += struct.pack("<II", word, word)
-        self.add(0x0524, version, "ContextSwap", head, fields)
+        self.add_event(0x0524, version, "ContextSwap", head, fields)
 
-    def ready_thread(self, thread, byte):
+    def add_ready_thread(self, thread, byte):
         reason = self.random.choice(list(ADJUST_REASONS) + [byte | 64])
-        self.add(0x0532, 2, "ReadyThread", struct.pack("<IBBBx", thread, reason, byte, byte), {
-            "ThreadId": Thread(thread), "AdjustReason": symbol(ADJUST_REASONS, reason),
+        self.add_event(0x0532, 2, "ReadyThread", struct.pack("<IBBBx", thread, reason, byte, byte),
+                       {
+            "ThreadId": Thread(thread), "AdjustReason": symbol_text(ADJUST_REASONS, reason),
             "AdjustIncrement": byte - 256 if byte > 127 else byte, "ExecutingDpc": byte & 1,
             "KernelStackNotResident": byte >> 1 & 1, "ProcessOutOfMemory": byte >> 2 & 1,
             "DirectSwitchAttempt": byte >> 3 & 1})
 
-    def rundowns(self, word):
-        self.add(0x0F4B, 3, "SpinLockDCStart", struct.pack("<IIII", *4 * (word,)), {
+    def add_rundowns(self, word):
+        self.add_event(0x0F4B, 3, "SpinLockDCStart", struct.pack("<IIII", *4 * (word,)), {
             "SpinThreshold": word, "ContentionSampleRate": word, "AcquireSampleRate": word,
             "HoldThreshold": word})
-        self.add(0x0F4E, 2, "ResourceDCEnd", struct.pack("<III", *3 * (word,)), {
+        self.add_event(0x0F4E, 2, "ResourceDCEnd", struct.pack("<III", *3 * (word,)), {
             "ReleaseSamplingRate": word, "ContentionSamplingRate": word,
             "NumberOfExcessiveTimeouts": word})
 
-    def all(self):
-        words = numbers(32)
-        for number, time in enumerate(numbers(64)):
+    def add_all(self):
+        words = edge_numbers(32)
+        for number, time in enumerate(edge_numbers(64)):
             word = words[number % len(words)]
             thread = self.random.choice(list(THREADS) + [0, word])
             byte = number % 128 if number % 2 else 255 - number
-            self.spin_lock(time, word, thread, byte & 0xFF)
-            self.resource(time, word, thread)
-            self.context_swap(1 + number % 4, word, thread, byte & 0xFF)
-            self.ready_thread(thread, byte & 0xFF)
-            self.rundowns(word)
+            self.add_spin_lock(time, word, thread, byte & 0xFF)
+            self.add_resource(time, word, thread)
+            self.add_context_swap(1 + number % 4, word, thread, byte & 0xFF)
+            self.add_ready_thread(thread, byte & 0xFF)
+            self.add_rundowns(word)
         return self
 
     def lines(self):
@@ -199,7 +201,7 @@ def with_names(fields, names):
             yield name[:-2] + "Name", name_of_thread(value), value
 
 
-def duration(cycles):
+def duration_text(cycles):
     """A duration with three decimals in the unit that makes it less than 1000."""
     ns = cycles * (1e9 / etl.PERF_FREQ)
     if ns < 999.5:
@@ -218,14 +220,14 @@ def is_no_duration(name, value, fields):
     return name == "WaitTime" and (value == 1 or "excessive" in str(fields["Action"]))
 
 
-def as_text(made, names):
+def text_lines(made, names):
     for time, _, _, event, _, fields in made.lines():
         line = "%14s cpu0 %s" % (time, event)
         for name, value, named in with_names(fields, names):
             if value is None:
                 continue
             if name in DURATIONS and not is_no_duration(name, value, fields):
-                value = duration(value)
+                value = duration_text(value)
                 name = name.removesuffix("InCycles")
             if isinstance(named, Address):
                 value = value.split(" ")[0]
@@ -235,7 +237,7 @@ def as_text(made, names):
         yield line + "\n"
 
 
-def as_json(made, names):
+def json_lines(made, names):
     for time, _, _, event, _, fields in made.lines():
         line = '{"Time":%s,"Cpu":0,"Event":"%s"' % (time.rstrip("0") + "0" * time.endswith(".000000000"),
                                                     event)
@@ -248,7 +250,7 @@ def as_json(made, names):
         yield line + "}\n"
 
 
-def as_csv(made, names, header):
+def csv_lines(made, names, header):
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     for time, hook_id, version, event, size, fields in made.lines():
@@ -262,7 +264,7 @@ def as_csv(made, names, header):
 
 class Formats(unittest.TestCase):
     def check(self, bits, names):
-        made = Made(bits).all()
+        made = Made(bits).add_all()
         # All buffers are of one processor, with 20 events each.
         parts = [made.events[at:at + 20] for at in range(0, len(made.events), 20)]
         data = etl.header_buffer(len(parts) + 1, bits=bits) + b"".join(
@@ -279,8 +281,9 @@ class Formats(unittest.TestCase):
                        .splitlines(keepends=True) for option in ((), ("--json",), ("--csv",))}
         # The events of the file's header are not compared.
         header = outputs["--csv",].pop(0).rstrip("\n").split(",")
-        for option, expected in (((), as_text(made, names)), (("--json",), as_json(made, names)),
-                                 (("--csv",), as_csv(made, names, header))):
+        for option, expected in (((), text_lines(made, names)),
+                                 (("--json",), json_lines(made, names)),
+                                 (("--csv",), csv_lines(made, names, header))):
             self.maxDiff = 2000
             for line, wanted in zip(outputs[option][3:], expected):
                 self.assertEqual(line, wanted, option)

@@ -8,15 +8,16 @@ import unittest
 
 import etl_writer as etl
 import tap
-from tool import run_on, undescribed
+from tool import run_on, undescribed_fields
 
 
 class Info(unittest.TestCase):
     def test_header_and_event_counts_are_printed(self):
         events = [etl.spinlock_rundown(), etl.perfinfo(0x0529, etl.spin_lock()),
-                  etl.perfinfo(0x0529, etl.spin_lock()), etl.perfinfo(0x1234, b""), etl.wpp(1)]
+                  etl.perfinfo(0x0529, etl.spin_lock()), etl.perfinfo(0x1234, b""),
+                  etl.wpp_event(1)]
         for bits in 64, 32:
-            data = etl.file(*(events if bits == 64 else [etl.wpp(1)]), bits=bits)
+            data = etl.file(*(events if bits == 64 else [etl.wpp_event(1)]), bits=bits)
             info = json.loads(run_on("info", data, "--json").stdout)
             header = info["Header"]
             self.assertEqual((header["BufferSize"], header["Version"], header["PointerSize"]),
@@ -39,7 +40,8 @@ class Info(unittest.TestCase):
             self.assertTrue(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"]
                             .endswith(" linux_ww_mutex"))
             self.assertEqual(info["Contents"]["Buffers"], 2)
-            self.assertEqual(undescribed({**info, "Sampling": {}, "Events": {}}, "info"), set())
+            self.assertEqual(undescribed_fields({**info, "Sampling": {}, "Events": {}}, "info"),
+                             set())
             if bits == 64:
                 self.assertEqual(info["Events"], {"SpinLockDCStart": 1, "SpinLock": 2,
                                                   "HookId 0x1234": 1, "WppMessage": 1})
@@ -49,9 +51,10 @@ class Info(unittest.TestCase):
         self.assertRegex(text, r"\n  SpinLock +2\n")
 
     def test_resources_are_counted_by_kind(self):
-        events = [etl.perfinfo(0x052B, etl.resource())] + \
-            [etl.linux_lock(kind, action) for kind in etl.LINUX_KINDS for action in (0x22, 0x244)] + \
-            3 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))]
+        events = [etl.perfinfo(0x052B, etl.resource_data())] + \
+            [etl.linux_lock_event(kind, action) for kind in etl.LINUX_KINDS
+             for action in (0x22, 0x244)] + \
+            3 * [etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))]
         info = json.loads(run_on("info", etl.file(*events), "--json").stdout)
         self.assertEqual(info["Events"], {"Resource": 1, "Resource, class 0x80990000": 3,
                                           **{"Resource, " + kind: 2 for kind in etl.LINUX_KINDS}})
@@ -59,7 +62,8 @@ class Info(unittest.TestCase):
     def test_classes_beyond_the_limit_are_counted_together(self):
         data = etl.header_buffer(111)
         for i in range(110):
-            data += etl.buffer([etl.perfinfo(0x052B, etl.resource(action=(0x9000 + 40 * i + j) << 16))
+            data += etl.buffer([etl.perfinfo(0x052B,
+                                             etl.resource_data(action=(0x9000 + 40 * i + j) << 16))
                                 for j in range(40)], sequence=i + 1)
         events = json.loads(run_on("info", data, "--json").stdout)["Events"]
         self.assertEqual((len(events), events["Resource"]), (4097, 4400 - 4096))

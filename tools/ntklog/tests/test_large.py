@@ -23,7 +23,7 @@ GROWTH = 4096
 SIZES = 32, 128
 
 
-def peak(*arguments, **options):
+def run_measured(*arguments, **options):
     """Return the standard output, and the most memory in KiB."""
     # A child of Python would count Python's memory before its exec; a child of time does not.
     process = subprocess.Popen(["time", "-f", "%M", NTKLOG, *arguments],
@@ -55,27 +55,28 @@ class Large(unittest.TestCase):
     def tearDownClass(cls):
         cls.directory.cleanup()
 
-    def check(self, *arguments):
+    def run_on_each_size(self, *arguments):
         results = []
         for path in self.paths.values():
-            status, lines, last, memory = peak(*arguments, path)
+            status, lines, last, memory = run_measured(*arguments, path)
             self.assertEqual(status, 0)
             results.append((lines, last, memory))
         self.assertLess(results[1][2] - results[0][2], GROWTH)
         return results
 
-    def test_size_is_what_was_asked_for(self):
+    def test_generated_file_has_the_requested_size(self):
         self.assertEqual([os.path.getsize(path) >> 20 for path in self.paths.values()], list(SIZES))
 
     def test_report_takes_no_more_memory(self):
-        small, large = (json.loads(result[1]) for result in self.check("report", "--json", "--top", "20"))
+        small, large = (json.loads(result[1])
+                        for result in self.run_on_each_size("report", "--json", "--top", "20"))
         self.assertNotIn("unknown", [table for table in small if table == "unknown" and
                                      small[table]])
         self.assertGreater(large["events"], 3 * small["events"])
         self.assertEqual(len(large["locks"]), 20)
 
     def test_dump_takes_no_more_memory(self):
-        self.check("dump", "--filter", "SpinCount == 7")
+        self.run_on_each_size("dump", "--filter", "SpinCount == 7")
 
     def test_many_files_take_little_more_memory(self):
         """A row of a report takes a few hundred bytes, and an event of dump none."""
@@ -86,10 +87,10 @@ class Large(unittest.TestCase):
         for arguments, limit in ((("report", "--ndjson", "--table", "blockers"), 500),
                                  (("report", "--json", "--table", "blockers"), 500),
                                  (("dump", "--filter", "SpinCount > 900"), 0)):
-            status, lines, _, memory = peak(*arguments, directory)
+            status, lines, _, memory = run_measured(*arguments, directory)
             self.assertEqual(status, 0)
             self.assertGreater(lines, 40000)
-            small = peak(*arguments, self.paths[SIZES[0]])[3]
+            small = run_measured(*arguments, self.paths[SIZES[0]])[3]
             self.assertLess(memory - small, GROWTH + lines * limit / 1024)
 
     def test_stream_takes_no_more_memory(self):
@@ -99,31 +100,31 @@ class Large(unittest.TestCase):
             for path in self.paths.values():
                 with open(path, "rb") as stream, subprocess.Popen(["cat"], stdin=stream,
                                                                   stdout=subprocess.PIPE) as cat:
-                    results.append(peak(command, "-", stdin=cat.stdout,
-                                        env={**os.environ, "TMPDIR": "/nonexistent"}))
-                self.assertEqual(results[-1][:2], peak(command, path)[:2])
+                    results.append(run_measured(command, "-", stdin=cat.stdout,
+                                                env={**os.environ, "TMPDIR": "/nonexistent"}))
+                self.assertEqual(results[-1][:2], run_measured(command, path)[:2])
             self.assertLess(results[1][3] - results[0][3], GROWTH)
 
     def test_dump_and_report_see_the_same_events(self):
         path = self.paths[SIZES[0]]
-        events = json.loads(peak("report", "--json", "--top", "1", path)[2])["events"]
+        events = json.loads(run_measured("report", "--json", "--top", "1", path)[2])["events"]
         # dump also prints the events of the file's header.
         header = "Event == LogFileHeader || Event == GroupMask"
-        self.assertEqual(peak("dump", "--filter", header, path)[1], 2)
-        self.assertEqual(peak("dump", path)[1], 2 + events)
+        self.assertEqual(run_measured("dump", "--filter", header, path)[1], 2)
+        self.assertEqual(run_measured("dump", path)[1], 2 + events)
 
     def test_thread_that_charges_misses_no_wait(self):
         path = self.paths[SIZES[0]]
-        answer = json.loads(peak("report", "--json", "--top", "1", path)[2])["answer"]
+        answer = json.loads(run_measured("report", "--json", "--top", "1", path)[2])["answer"]
         waits = "SpinCount > 0 || Event == Resource && WaitTime > 0"
-        self.assertEqual(answer["waits"], peak("dump", "--filter", waits, path)[1])
+        self.assertEqual(answer["waits"], run_measured("dump", "--filter", waits, path)[1])
         self.assertAlmostEqual(sum(answer["parts_ns"].values()) / answer["wait_total_ns"], 1)
 
     def test_convert_takes_no_more_memory(self):
-        self.check("convert", "--perfetto", "-")
+        self.run_on_each_size("convert", "--perfetto", "-")
         for size in self.paths:
             out = os.path.join(self.directory.name, "ctf%d" % size)
-            status, _, _, memory = peak("convert", "--ctf", out, self.paths[size])
+            status, _, _, memory = run_measured("convert", "--ctf", out, self.paths[size])
             self.assertEqual(status, 0)
             if size == SIZES[0]:
                 small = memory

@@ -46,18 +46,18 @@ def tearDownModule():
     SCRATCH.cleanup()
 
 
-def functions():
+def functions_of_header():
     with open(os.path.join(INCLUDE, "ntklog", "etl.h")) as stream:
         code = re.sub(r"/\*.*?\*/", "", stream.read(), flags=re.S)
     return set(re.findall(r"\b(etl_\w+)\(", code))
 
 
-def symbols(*arguments):
+def read_symbols(*arguments):
     lines = run("nm", "--defined-only", *arguments).stdout.splitlines()
     return {line.split()[2].split("@")[0] for line in lines if re.match(r"\w+ [A-Z] ", line)}
 
 
-def build(source, static=False):
+def build_program(source, static=False):
     program = os.path.join(SCRATCH.name, os.path.basename(source)[:-2] + "-static" * static)
     environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(LIB, "pkgconfig")}
     flags = run("pkg-config", "--cflags", "--libs", "libntklog-etl", env=environment)
@@ -74,17 +74,17 @@ def run_linked(*command, **options):
 
 class Installed(unittest.TestCase):
     def test_library_exports_only_what_its_header_has(self):
-        self.assertEqual(symbols("-D", os.path.join(LIB, SONAME)) - {"NTKLOG_ETL_0"},
-                         functions())
+        self.assertEqual(read_symbols("-D", os.path.join(LIB, SONAME)) - {"NTKLOG_ETL_0"},
+                         functions_of_header())
 
     def test_library_has_its_soname(self):
         library = os.path.join(LIB, "libntklog-etl.so")
         self.assertEqual(os.readlink(library), SONAME)
         self.assertRegex(run("readelf", "-d", library).stdout, r"SONAME.*\[%s\]" % SONAME)
 
-    def test_archive_has_names_of_its_own_alone(self):
-        names = symbols("-g", os.path.join(LIB, "libntklog-etl.a"))
-        self.assertEqual(names, functions())
+    def test_archive_exports_only_what_its_header_has(self):
+        names = read_symbols("-g", os.path.join(LIB, "libntklog-etl.a"))
+        self.assertEqual(names, functions_of_header())
 
     def test_a_program_may_have_functions_of_the_same_names(self):
         """The library must not call the program's functions instead of its own."""
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
         environment = {**os.environ, "CFLAGS": os.environ.get("CFLAGS", "-g") +
                        " -Wno-unused-parameter"}
         with unittest.mock.patch.dict(os.environ, environment):
-            self.assertEqual(run_linked(build(source), path).returncode, 0)
+            self.assertEqual(run_linked(build_program(source), path).returncode, 0)
 
     def test_library_neither_prints_nor_exits(self):
         undefined = run("nm", "-D", "-u", os.path.join(LIB, SONAME)).stdout
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
         page = run("mandoc", "-Tascii", os.path.join(MANUAL, "ntklog-etl.3")).stdout
         page = re.sub(".\b", "", page)
         name, rest = page[:page.index("\nLIBRARY\n")], page[page.index("\nDESCRIPTION\n"):]
-        for function in functions():
+        for function in functions_of_header():
             self.assertRegex(name, r"\b%s\b" % function)
             self.assertRegex(page, r"\n     %s\(" % function)
             self.assertRegex(rest, r"\b%s\(" % function)
@@ -144,7 +144,7 @@ class Program(unittest.TestCase):
         with open(self.path, "wb") as stream:
             stream.write(data)
 
-    def two_processors(self):
+    def unordered_file(self):
         """Return a file whose events are ordered by time on each processor, but not in the file."""
         first = [etl.perfinfo(0x0529, etl.spin_lock(address=0x1000 + i),
                               time_stamp=etl.START_CLOCK + 100 * i) for i in range(5)]
@@ -154,10 +154,10 @@ class Program(unittest.TestCase):
             etl.buffer(second, sequence=2, processor=1)
 
     def test_example_lists_what_the_tool_lists(self):
-        self.write(self.two_processors())
+        self.write(self.unordered_file())
         dumped = run(NTKLOG, "dump", self.path).stdout.splitlines()
         for static in (False, True):
-            program = build(os.path.join(TOOL, "examples", "etl_list.c"), static)
+            program = build_program(os.path.join(TOOL, "examples", "etl_list.c"), static)
             result = run_linked(program, self.path)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             lines = result.stdout.splitlines()
@@ -170,10 +170,10 @@ class Program(unittest.TestCase):
         self.assertIn(SONAME, run("readelf", "-d", program.replace("-static", "")).stdout)
 
     def test_example_reports_damage_at_the_end(self):
-        data = bytearray(self.two_processors())
+        data = bytearray(self.unordered_file())
         data[2 * etl.SIZE + 0x48 + 2] = 0x77
         self.write(data)
-        program = build(os.path.join(TOOL, "examples", "etl_list.c"), True)
+        program = build_program(os.path.join(TOOL, "examples", "etl_list.c"), True)
         result = run(program, self.path)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(len(re.findall("hook id 0x0529", result.stdout)), 5)
@@ -186,13 +186,13 @@ class Program(unittest.TestCase):
         buffers = [etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=number)
                    for number in (1, 2, 2, 4)]
         self.write(etl.header_buffer(5) + b"".join(buffers))
-        program = build(os.path.join(TOOL, "examples", "etl_list.c"), True)
+        program = build_program(os.path.join(TOOL, "examples", "etl_list.c"), True)
         result = run(program, self.path)
         self.assertEqual(result.returncode, 1)
         self.assertIn("buffers missing: 1, twice: 1, too late: 0", result.stderr)
 
-    def facts(self, *arguments, **options):
-        program = build(os.path.join(HERE, "library.c"), True)
+    def read_facts(self, *arguments, **options):
+        program = build_program(os.path.join(HERE, "library.c"), True)
         result = run(program, *arguments, **options)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         found = {}
@@ -207,7 +207,7 @@ class Program(unittest.TestCase):
         self.write(etl.header_buffer(2) + etl.buffer([
             etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 2), classic],
             processor=3))
-        facts = self.facts(self.path)
+        facts = self.read_facts(self.path)
         self.assertEqual(facts["open"], ["0 " + self.path])
         self.assertEqual(facts["group_mask"], ["1 0x0"])
         self.assertEqual(facts["header"], ["%d 8 2 %d" % (etl.SIZE, etl.PERF_FREQ)])
@@ -225,15 +225,16 @@ class Program(unittest.TestCase):
         self.assertEqual(facts["error"], [""])
 
     def test_a_file_can_be_read_again_and_a_pipe_not(self):
-        self.write(self.two_processors())
-        self.assertEqual(self.facts(self.path)["again"], ["13 "])
+        self.write(self.unordered_file())
+        self.assertEqual(self.read_facts(self.path)["again"], ["13 "])
         with open(self.path, "rb") as stream:
             data = stream.read()
         # All of it is in the pipe before the program reads: library.c ends when it has to wait.
         source, sink = os.pipe()
         os.write(sink, data)
         os.close(sink)
-        found = subprocess.run([build(os.path.join(HERE, "library.c"), True), "-"], stdin=source,
+        found = subprocess.run([build_program(os.path.join(HERE, "library.c"), True), "-"],
+                               stdin=source,
                                capture_output=True, check=False)
         os.close(source)
         self.assertEqual((found.returncode, found.stderr), (0, b""))
@@ -241,30 +242,30 @@ class Program(unittest.TestCase):
                       found.stdout)
 
     def test_damage_that_a_program_finds_is_described(self):
-        self.write(self.two_processors())
-        facts = self.facts(self.path, "6")
+        self.write(self.unordered_file())
+        facts = self.read_facts(self.path, "6")
         # Three of the first buffer.
         self.assertEqual(facts["damaged"], ["0 7 %d" % (7 * 0x48)])
         self.assertEqual(facts["error"], ["offset 0x1120: event 7 is not liked"])
 
     def test_unreadable_files_are_refused_with_the_reason(self):
-        facts = self.facts("/nonexistent")
+        facts = self.read_facts("/nonexistent")
         self.assertEqual(facts["open"], ["-1 /nonexistent"])
         self.assertEqual(facts["error"], ["No such file or directory"])
         self.assertNotIn("event", facts)
         self.write(b"MZ" + bytes(0x2000))
-        facts = self.facts(self.path)
+        facts = self.read_facts(self.path)
         self.assertEqual(facts["open"], ["-1 " + self.path])
         self.assertRegex(facts["error"][0], "not an ETL file")
 
     def test_empty_pipe_makes_the_reader_wait(self):
-        self.write(self.two_processors())
+        self.write(self.unordered_file())
         with open(self.path, "rb") as stream:
             data = stream.read()
         ours, others = os.pipe()
         try:
             os.write(others, data[:2 * etl.SIZE])
-            facts = self.facts("-", stdin=ours)
+            facts = self.read_facts("-", stdin=ours)
         finally:
             os.close(ours)
             os.close(others)

@@ -24,18 +24,18 @@ def run(*arguments):
     return subprocess.run(arguments, capture_output=True, text=True, timeout=600)
 
 
-def options(command):
+def options_of_help(command):
     text = run(NTKLOG, command, "--help").stdout
     return set(re.findall(r"(--[a-z-]+)", text)) - {"--help", "--usage"}
 
 
-def columns(*options):
+def columns_of_help(*options):
     """Unit and meaning of each column by its name."""
     text = run(NTKLOG, "report", *options, "--columns", "help").stdout
     return dict(re.findall(r"^  (\w+) +(\S.*)$", text, re.M))
 
 
-def complete(*words):
+def complete_words(*words):
     script = """
         . /usr/share/bash-completion/bash_completion
         . %s
@@ -59,7 +59,7 @@ class Manual(unittest.TestCase):
         page = re.sub(".\b", "", page)
         for command in COMMANDS:
             self.assertIn("ntklog " + command, page)
-            for option in options(command):
+            for option in options_of_help(command):
                 self.assertTrue(option in page, "%s of %s" % (option, command))
 
     def test_options_are_listed(self):
@@ -68,7 +68,7 @@ class Manual(unittest.TestCase):
         page = re.sub(".\b", "", page)
         listed = page[page.index("\nOPTIONS\n"):page.index("\nFILTERS\n")]
         for command in COMMANDS:
-            for option in options(command):
+            for option in options_of_help(command):
                 self.assertTrue(re.search(r"^ {5}(\S.*)?%s\b" % option, listed, re.M), option)
 
     def test_help_prints_the_same_as_its_option(self):
@@ -94,31 +94,31 @@ class Manual(unittest.TestCase):
 
 class Completion(unittest.TestCase):
     def test_completion_offers_commands(self):
-        self.assertEqual(complete("ntklog", ""), {*COMMANDS, "help", "--help"})
-        self.assertEqual(complete("ntklog", "help", ""), set(COMMANDS))
-        self.assertEqual(complete("ntklog", "sta"), {"start", "status"})
+        self.assertEqual(complete_words("ntklog", ""), {*COMMANDS, "help", "--help"})
+        self.assertEqual(complete_words("ntklog", "help", ""), set(COMMANDS))
+        self.assertEqual(complete_words("ntklog", "sta"), {"start", "status"})
 
     def test_options_are_those_of_help(self):
         for command in COMMANDS:
-            offered = complete("ntklog", command, "--") - {"--help", "--"}
-            self.assertEqual(offered, options(command), command)
+            offered = complete_words("ntklog", command, "--") - {"--help", "--"}
+            self.assertEqual(offered, options_of_help(command), command)
 
     def test_values_of_options_are_completed(self):
-        self.assertEqual(complete("ntklog", "set", ""), {"spinlock", "resource"})
-        self.assertEqual(complete("ntklog", "start", "-m", ""), {"sequential", "buffering"})
+        self.assertEqual(complete_words("ntklog", "set", ""), {"spinlock", "resource"})
+        self.assertEqual(complete_words("ntklog", "start", "-m", ""), {"sequential", "buffering"})
         for command in "start", "record", "top", "exporter":
-            offered = complete("ntklog", command, "-e", "linux_r")
+            offered = complete_words("ntklog", command, "-e", "linux_r")
             self.assertEqual(offered, {"linux_rwlock", "linux_rwsem", "linux_rt_mutex"})
-        self.assertIn("callers", complete("ntklog", "report", "--table", ""))
+        self.assertIn("callers", complete_words("ntklog", "report", "--table", ""))
         for option in "--columns", "--sort":
-            offered = complete("ntklog", "report", option, "")
+            offered = complete_words("ntklog", "report", option, "")
             self.assertLess({"lock", "wait_total", "run_p95", "event"}, offered)
             self.assertEqual(offered & set(os.listdir()), set())
-        self.assertEqual(complete("ntklog", "report", "--columns", "lock,wait_m"),
+        self.assertEqual(complete_words("ntklog", "report", "--columns", "lock,wait_m"),
                          {"lock,wait_mean", "lock,wait_max"})
 
     def test_each_column_is_offered_by_the_completion(self):
-        self.assertEqual(complete("ntklog", "report", "--sort", ""), set(columns()))
+        self.assertEqual(complete_words("ntklog", "report", "--sort", ""), set(columns_of_help()))
 
     def test_each_column_is_described_in_the_guide(self):
         path = os.path.join(HERE, "../../../Documentation/guide/columns.rst")
@@ -127,15 +127,15 @@ class Completion(unittest.TestCase):
         # The second column of the table has the names.
         rows = [line[21:45] for line in page.splitlines() if line[20:21] == " "]
         described = {name for row in rows for name in re.findall(r"\w+", row)}
-        self.assertEqual(set(columns()) - described, set())
+        self.assertEqual(set(columns_of_help()) - described, set())
 
     def test_column_help_has_unit_and_meaning_of_each_column(self):
-        for name, description in columns().items():
+        for name, description in columns_of_help().items():
             unit, meaning = description.split(maxsplit=1)
             self.assertIn(unit, ("text", "number", "estimate", "share", "time", "error"), name)
             self.assertGreater(len(meaning), 4, name)
-        self.assertIn("releases", columns("--table", "resources"))
-        self.assertNotIn("caller", columns("--table", "resources"))
+        self.assertIn("releases", columns_of_help("--table", "resources"))
+        self.assertNotIn("caller", columns_of_help("--table", "resources"))
 
     def test_an_unknown_column_lists_the_names_of_this_report(self):
         with tempfile.NamedTemporaryFile(suffix=".etl") as stream:
@@ -144,13 +144,13 @@ class Completion(unittest.TestCase):
             said = run(NTKLOG, "report", "--columns", "frobs", stream.name).stderr
         listed = {name for line in said.splitlines() if line.startswith("  ")
                   for name in line.split(":")[1].split()}
-        self.assertEqual(listed, set(columns()) - {"host", "by"})
+        self.assertEqual(listed, set(columns_of_help()) - {"host", "by"})
 
     def test_options_without_a_file_complete_no_file_names(self):
         for arguments in (["dump", "--filter"], ["dump", "--from"], ["report", "--top"],
                           ["convert", "--to"], ["record", "--duration"], ["record", "-b"],
                           ["record", "-n"], ["top", "-d"]):
-            self.assertEqual(complete("ntklog", *arguments, "") & set(os.listdir()), set())
+            self.assertEqual(complete_words("ntklog", *arguments, "") & set(os.listdir()), set())
 
 
 if __name__ == "__main__":

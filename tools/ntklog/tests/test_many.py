@@ -20,17 +20,18 @@ import tool
 from tool import run
 
 
-def spin(address, wait, **changes):
+def spin_event(address, wait, **changes):
     return etl.perfinfo(0x0529, etl.spin_lock(
         address=address, acquire=1000, release=1100, wait=wait, spins=1 if wait else 0,
         **changes))
 
 
 class Fleet(tool.Case):
-    def fleet(self, count):
-        return [self.make("fleet/h%02d.etl" % i, spin(0x10, 100 + i), spin(0x20, 7 * i),
-                          etl.perfinfo(0x052B, etl.resource(address=0x40)),
-                          etl.perfinfo(0x0524, etl.context_swap(new=7, old=0), 4))
+    def write_fleet(self, count):
+        return [self.write_trace("fleet/h%02d.etl" % i, spin_event(0x10, 100 + i),
+                                 spin_event(0x20, 7 * i),
+                                 etl.perfinfo(0x052B, etl.resource_data(address=0x40)),
+                                 etl.perfinfo(0x0524, etl.context_swap_data(new=7, old=0), 4))
                 for i in range(count)]
 
     @staticmethod
@@ -60,10 +61,10 @@ class Many(Fleet):
 
     def test_rows_are_those_of_each_file_with_its_host(self):
         """There are more files than CPUs."""
-        paths = self.fleet(3 * os.cpu_count() + 2)
+        paths = self.write_fleet(3 * os.cpu_count() + 2)
         output = self.report("--json", *paths).stdout
         many = json.loads(output)
-        self.assertEqual(tool.undescribed(many, "report"), set())
+        self.assertEqual(tool.undescribed_fields(many, "report"), set())
         self.assertEqual([host["host"] for host in many["hosts"]],
                          ["h%02d" % i for i in range(len(paths))])
         self.assertEqual(many["files_not_read"], 0)
@@ -81,7 +82,7 @@ class Many(Fleet):
         self.assertEqual(self.report("--json", os.path.dirname(paths[0])).stdout, output)
 
     def test_the_first_rows_are_those_of_all_files(self):
-        paths = self.fleet(9)
+        paths = self.write_fleet(9)
         rows = json.loads(self.report("--json", "--top", "3", *paths).stdout)["locks"]
         self.assertEqual([(row["host"], row["lock"]) for row in rows],
                          [("h08", "0x10"), ("h07", "0x10"), ("h06", "0x10")])
@@ -108,16 +109,17 @@ class Many(Fleet):
                          r"^locks: .*\n  host +text +machine, .*\n  lock +text")
 
     def test_hosts_show_their_heaviest_rows_first(self):
-        paths = [self.make(name, spin(0x10, 5), spin(0x20, 700), spin(0x30, 9))
+        paths = [self.write_trace(name, spin_event(0x10, 5), spin_event(0x20, 700),
+                                  spin_event(0x30, 9))
                  for name in ("b.etl", "a.etl")]
         rows = json.loads(self.report("--json", "--sort", "host", "--top", "2", *paths).stdout)
         self.assertEqual([(row["host"], row["lock"]) for row in rows["locks"]],
                          [("a", "0x20"), ("a", "0x30")])
 
     def test_sleeping_locks_are_named_as_in_the_report_of_one_file(self):
-        mutex = self.make("m.etl", etl.linux_lock("mutex"))
-        resource = self.make("r.etl", etl.perfinfo(0x052B, etl.resource()))
-        nothing = self.make("n.etl", spin(0x10, 100))
+        mutex = self.write_trace("m.etl", etl.linux_lock_event("mutex"))
+        resource = self.write_trace("r.etl", etl.perfinfo(0x052B, etl.resource_data()))
+        nothing = self.write_trace("n.etl", spin_event(0x10, 100))
         for paths, title, column in (
                 ((mutex, nothing), "Linux' locks that sleep", "kind +"),
                 ((resource, mutex), "Executive resources and Linux' locks that sleep", "kind +"),
@@ -127,14 +129,14 @@ class Many(Fleet):
         text = self.report("--table", "resources", "--columns", "wait_total", mutex, nothing).stdout
         self.assertRegex(text, r"\nLinux' locks that sleep, by wait_total.*\n *wait\n")
 
-    def test_files_of_one_name_are_told_apart(self):
-        paths = [self.make("%s/h.etl" % name, spin(0x10, 100)) for name in ("a", "b")]
+    def test_files_of_one_name_get_different_hosts(self):
+        paths = [self.write_trace("%s/h.etl" % name, spin_event(0x10, 100)) for name in ("a", "b")]
         rows = json.loads(self.report("--json", *paths).stdout)["locks"]
         self.assertEqual({row["host"] for row in rows}, set(paths))
 
     def test_a_bad_file_is_named_and_the_others_are_shown(self):
-        paths = self.fleet(3)
-        empty = self.make("empty.etl")
+        paths = self.write_fleet(3)
+        empty = self.write_trace("empty.etl")
         with open(empty, "wb"):
             pass
         for bad in empty, empty + ".missing":
@@ -155,10 +157,11 @@ class Many(Fleet):
         """The memory of the process that shows the rows ends in the middle of those of a file."""
         pipe = os.path.join(self.directory.name, "pipe")
         os.mkfifo(pipe)
-        with subprocess.Popen([tool.NTKLOG, "report", "--json", "--top", "0", pipe, *self.fleet(1)],
+        with subprocess.Popen([tool.NTKLOG, "report", "--json", "--top", "0", pipe,
+                               *self.write_fleet(1)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             with open(pipe, "wb") as stream:
-                data = etl.long_file([spin(0x1000 + 16 * i, 5) for i in range(16000)])
+                data = etl.long_file([spin_event(0x1000 + 16 * i, 5) for i in range(16000)])
                 stream.write(data[:etl.SIZE])
                 stream.flush()
                 child = self.wait_for_reader(pipe)
@@ -175,8 +178,8 @@ class Many(Fleet):
                          (1, ["h00"]))
         self.assertEqual({row["host"] for row in report["locks"]}, {"h00"})
 
-    def test_losses_are_told_of_each_file(self):
-        paths = self.fleet(2)
+    def test_losses_of_each_file_are_reported(self):
+        paths = self.write_fleet(2)
         with open(paths[1], "r+b") as stream:
             data = stream.read()
             # Behind BuffersWritten: StartBuffers, PointerSize, EventsLost, CpuSpeed.
@@ -190,8 +193,9 @@ class Many(Fleet):
 
     def test_stacks_are_whole_on_a_narrow_terminal(self):
         time = etl.START_CLOCK + etl.PERF_FREQ
-        paths = [self.make(name, etl.perfinfo(0x0529, etl.spin_lock(thread=55), time_stamp=time),
-                           etl.stack(time, [address, 0xFFFFFFFF82000000]))
+        paths = [self.write_trace(name,
+                                  etl.perfinfo(0x0529, etl.spin_lock(thread=55), time_stamp=time),
+                                  etl.stack_event(time, [address, 0xFFFFFFFF82000000]))
                  for name, address in (("a.etl", 0xFFFFFFFF81000001),
                                        ("b.etl", 0xFFFFFFFF81000002))]
         text = self.report("--stacks", *paths).stdout
@@ -199,8 +203,9 @@ class Many(Fleet):
             self.assertRegex(text, r"\n  host %s, records 1, acquired[^\n]*\n(    [^\n]*\n)?"
                              r"      0xffffffff8100000%d\n      0xffffffff82000000\n" % (host, address))
 
-    def test_a_lock_that_one_file_has(self):
-        paths = [self.make("a.etl", spin(0x10, 100)), self.make("b.etl", spin(0x20, 100))]
+    def test_lock_that_one_file_has_is_found(self):
+        paths = [self.write_trace("a.etl", spin_event(0x10, 100)),
+                 self.write_trace("b.etl", spin_event(0x20, 100))]
         rows = json.loads(self.report("--json", "--lock", "0x20", *paths).stdout)["locks"]
         self.assertEqual([(row["host"], row["lock"]) for row in rows], [("b", "0x20")])
         result = self.report("--lock", "0x30", *paths, status=1)
@@ -208,7 +213,7 @@ class Many(Fleet):
         self.assertEqual(result.stdout, "")
 
     def test_options_for_one_file_are_refused_for_many(self):
-        paths = self.fleet(2)
+        paths = self.write_fleet(2)
         for options in ("--html", "-"), ("--folded",):
             result = self.report(*options, *paths, status=2)
             self.assertIn("--html and --folded take one file", result.stderr)
@@ -230,7 +235,7 @@ class DumpOfMany(Fleet):
         return result.stdout
 
     def test_events_are_those_of_each_file_in_turn_with_its_host(self):
-        paths = self.fleet(2 * os.cpu_count() + 1)
+        paths = self.write_fleet(2 * os.cpu_count() + 1)
         hosts = ["h%02d" % number for number in range(len(paths))]
         for options in ((), ("--cycles", "--hex"), ("--filter", "SpinCount > 0")):
             one = [self.dump(*options, path).splitlines() for path in paths]
@@ -250,14 +255,15 @@ class DumpOfMany(Fleet):
                               for line in lines[1:]])
 
     def test_strange_names_of_hosts_are_quoted(self):
-        paths = [self.make('a "b", c.etl', spin(0x10, 5)), self.make("d.etl", spin(0x10, 5))]
+        paths = [self.write_trace('a "b", c.etl', spin_event(0x10, 5)),
+                 self.write_trace("d.etl", spin_event(0x10, 5))]
         self.assertEqual(json.loads(self.dump("--json", *paths).splitlines()[0])["Host"],
                          'a "b", c')
         rows = list(csv.DictReader(io.StringIO(self.dump("--csv", *paths))))
         self.assertEqual({row["Host"] for row in rows}, {'a "b", c', "d"})
 
     def test_a_bad_file_is_named_and_the_others_are_printed(self):
-        paths = self.fleet(2)
+        paths = self.write_fleet(2)
         missing = paths[0] + ".missing"
         result = run("dump", missing, *paths)
         self.assertEqual(result.returncode, 1)
@@ -266,20 +272,21 @@ class DumpOfMany(Fleet):
         self.assertEqual(run("dump", "--csv", missing, *paths).stdout, self.dump("--csv", *paths))
 
     def test_result_needs_no_directory_for_temporary_files(self):
-        paths = self.fleet(2)
+        paths = self.write_fleet(2)
         result = run("dump", *paths, env={**os.environ, "TMPDIR": "/nonexistent"})
         self.assertEqual((result.returncode, result.stdout), (0, self.dump(*paths)))
 
     @staticmethod
-    def limit_files(size):
+    def limit_file_size(size):
         """Make the writes of a process fail: its files can have SIZE bytes."""
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
     def test_result_that_cannot_be_stored_is_not_printed(self):
-        paths = [self.make("a.etl", *[spin(0x10, 5)] * 40), self.make("b.etl", spin(0x10, 5))]
+        paths = [self.write_trace("a.etl", *[spin_event(0x10, 5)] * 40),
+                 self.write_trace("b.etl", spin_event(0x10, 5))]
         for command in "dump", "report":
-            result = run(command, "--json", *paths, preexec_fn=lambda: self.limit_files(100))
+            result = run(command, "--json", *paths, preexec_fn=lambda: self.limit_file_size(100))
             self.assertEqual(result.returncode, 1, command)
             self.assertIn(paths[0] + ": the result cannot be stored: make space", result.stderr)
             self.assertNotIn("SpinLockAddress", result.stdout)
@@ -291,9 +298,9 @@ class DumpOfMany(Fleet):
         os.mkfifo(pipe)
         with subprocess.Popen([tool.NTKLOG, "dump", "--json", pipe, pipe + "0"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              preexec_fn=lambda: self.limit_files(0)) as process:
+                              preexec_fn=lambda: self.limit_file_size(0)) as process:
             with open(pipe, "wb") as stream:
-                stream.write(etl.long_file([spin(0x10, 5)] * 80))
+                stream.write(etl.long_file([spin_event(0x10, 5)] * 80))
                 stream.flush()
                 child = self.wait_for_reader(pipe)
                 tool.wait_until_it_sleeps(child, stream)
@@ -305,7 +312,7 @@ class DumpOfMany(Fleet):
 
     def test_full_output_is_a_failure(self):
         with open("/dev/full", "w") as full:
-            result = run("dump", *self.fleet(2), stdout=full, capture_output=False,
+            result = run("dump", *self.write_fleet(2), stdout=full, capture_output=False,
                          stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, 1)
         self.assertIn("No space left on device", result.stderr)

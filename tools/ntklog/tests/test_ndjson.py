@@ -34,19 +34,19 @@ def fields_of_schema():
 
 
 class Ndjson(tool.Case):
-    def spin(self, address, wait):
+    def spin_event(self, address, wait):
         return etl.perfinfo(0x0529, etl.spin_lock(
             address=address, acquire=1000, release=1100, wait=wait, spins=1))
 
-    def lines(self, *arguments, status=0):
+    def ndjson_rows(self, *arguments, status=0):
         result = run("report", "--ndjson", *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         return [json.loads(line) for line in result.stdout.splitlines()]
 
     def test_each_line_is_as_the_schema_says(self):
         check = jsonschema.Draft7Validator(read_schema()).validate
-        lines = self.lines(*SAMPLES, self.make("m.etl", etl.linux_lock("mutex"),
-                                               self.spin(0x10, 200)))
+        lines = self.ndjson_rows(*SAMPLES, self.write_trace("m.etl", etl.linux_lock_event("mutex"),
+                                                            self.spin_event(0x10, 200)))
         self.assertEqual({line["table"] for line in lines} -
                          {"recordings", "locks", "callers", "resources", "blockers", "stacks",
                           "threads", "processors"}, set())
@@ -73,7 +73,7 @@ class Ndjson(tool.Case):
 
     def test_rows_are_those_of_json_with_host_and_start(self):
         path = SAMPLES[0]
-        lines = self.lines(path)
+        lines = self.ndjson_rows(path)
         one = json.loads(run("report", "--json", path).stdout)
         for name in "locks", "callers", "resources", "threads", "processors":
             rows = [{key: value for key, value in line.items() if key not in COMMON}
@@ -85,44 +85,46 @@ class Ndjson(tool.Case):
                          {("sample", start, one["seconds"])})
 
     def test_recording_without_rows_has_a_line(self):
-        path = self.make("quiet.etl")
+        path = self.write_trace("quiet.etl")
         with open(path, "r+b") as stream:
             data = stream.read()
             # Behind BuffersWritten: StartBuffers, PointerSize, EventsLost, CpuSpeed.
             stream.seek(data.index(struct.pack("<IIII", 1, 8, 0, 2000)) + 8)
             stream.write(struct.pack("<I", 5))
-        line, = self.lines(path)
+        line, = self.ndjson_rows(path)
         self.assertEqual((line["table"], line["host"], line["events"], line["events_lost"],
                           line["buffers_lost"]), ("recordings", "quiet", 2, 5, 0))
 
     def test_columns_chosen_by_the_user_keep_their_host(self):
-        paths = [self.make("a.etl", self.spin(0x10, 100)), self.make("b.etl", self.spin(0x20, 300))]
-        lines = self.lines("--columns", "wait_total", "--table", "locks", *paths)[2:]
+        paths = [self.write_trace("a.etl", self.spin_event(0x10, 100)),
+                 self.write_trace("b.etl", self.spin_event(0x20, 300))]
+        lines = self.ndjson_rows("--columns", "wait_total", "--table", "locks", *paths)[2:]
         self.assertEqual([(line["host"], set(line) - set(COMMON)) for line in lines],
                          [("b", {"wait_total_ns"}), ("a", {"wait_total_ns"})])
-        lines = self.lines("--top", "1", "--table", "locks", *paths)
+        lines = self.ndjson_rows("--top", "1", "--table", "locks", *paths)
         self.assertEqual([line["host"] for line in lines], ["a", "b", "b"])
 
-    def test_hosts_whose_names_are_no_utf8_are_told_apart(self):
-        paths = [self.make(name, self.spin(0x10, wait))
+    def test_hosts_whose_names_are_no_utf8_get_different_names(self):
+        paths = [self.write_trace(name, self.spin_event(0x10, wait))
                  for name, wait in (("a.etl", 100), ("b\udcfc.etl", 200), ("b\udcfd.etl", 300))]
-        lines = self.lines("--table", "locks", *paths)
+        lines = self.ndjson_rows("--table", "locks", *paths)
         self.assertEqual([line["host"] for line in lines if line["table"] == "recordings"],
                          ["a", "b? #2", "b? #3"])
         self.assertEqual([(line["host"], line["row"]) for line in lines[3:]],
                          [("b? #3", 1), ("b? #2", 1), ("a", 1)])
 
     def test_locks_of_one_name_have_rows_with_different_numbers(self):
-        path = self.make("twice.etl", self.spin(0x10, 100), self.spin(0x20, 300))
+        path = self.write_trace("twice.etl", self.spin_event(0x10, 100), self.spin_event(0x20, 300))
         with open(path + ".names", "w", encoding="utf-8") as stream:
             stream.write("0000000000000010 d lock\n0000000000000020 d lock\n")
-        lines = self.lines("--table", "locks", path)[1:]
+        lines = self.ndjson_rows("--table", "locks", path)[1:]
         self.assertEqual([(line["lock"], line["row"]) for line in lines],
                          [("lock", 1), ("lock", 2)])
 
     def test_unreadable_file_is_named_and_has_no_line(self):
-        good, bad = self.make("good.etl", self.spin(0x10, 100)), self.directory.name + "/no.etl"
-        lines = self.lines("--table", "locks", good, bad, status=1)
+        good, bad = self.write_trace("good.etl",
+                                     self.spin_event(0x10, 100)), self.directory.name + "/no.etl"
+        lines = self.ndjson_rows("--table", "locks", good, bad, status=1)
         self.assertEqual({line["host"] for line in lines}, {"good"})
         self.assertIn(bad + ": ", run("report", "--ndjson", bad, good).stderr)
 

@@ -18,7 +18,7 @@ import textwrap
 import etl_writer as etl
 import tap
 import tool
-from python_case import PACKAGE, Python, in_python, ntklog
+from python_case import PACKAGE, Python, run_python, ntklog
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "examples")
@@ -26,30 +26,32 @@ PAGE = os.path.join(HERE, "..", "..", "..", "Documentation", "etw", "python.rst"
 SECOND = etl.START_CLOCK + etl.PERF_FREQ
 
 
-def one_of_each(bits=64):
+def event_of_each_kind(bits=64):
     """Each kind of event with fields, in each version that the writer makes."""
     return [
         etl.ntklog_rundown(2, blockers=3), etl.ntklog_rundown(end=True),
         etl.spinlock_rundown(1, 2, 3, 4), etl.spinlock_rundown(end=True),
         etl.resource_rundown(5, 6, 7),
-        etl.stacks_rundown(5), etl.stacks_rundown(0, end=True), etl.observed(0x20010000),
+        etl.stacks_rundown(5), etl.stacks_rundown(0, end=True), etl.observed_event(0x20010000),
         etl.dropped_rundown(1, 2), etl.dropped_rundown(3, 4, end=True, steal=5),
         etl.perfinfo(0x0529, etl.spin_lock(bits, rule=1), bits=bits),
         etl.perfinfo(0x0529, etl.spin_lock(bits, flags=0xC5, rule=77, release=5), bits=bits),
-        etl.perfinfo(0x052B, etl.resource(bits), bits=bits),
-        etl.perfinfo(0x052B, etl.resource(bits, action=0x12345), bits=bits),
-        *(etl.linux_lock(kind, bits=bits) for kind in etl.LINUX_KINDS),
-        *(etl.perfinfo(0x0524, etl.context_swap(version), version) for version in (1, 2, 3, 4)),
-        etl.perfinfo(0x0532, etl.ready_thread(flags=5)),
-        etl.caller(0x10, 0xFFFFFFFF81000000), etl.caller(0x10, 0x20, {"hold_ready": 5}),
-        etl.block_stack(0x10, 9, [1, 2, 3]),
-        etl.open_hold(SECOND), etl.open_hold(SECOND, "waits", "rwsem", (4, 5), address=0x40),
+        etl.perfinfo(0x052B, etl.resource_data(bits), bits=bits),
+        etl.perfinfo(0x052B, etl.resource_data(bits, action=0x12345), bits=bits),
+        *(etl.linux_lock_event(kind, bits=bits) for kind in etl.LINUX_KINDS),
+        *(etl.perfinfo(0x0524, etl.context_swap_data(version), version)
+          for version in (1, 2, 3, 4)),
+        etl.perfinfo(0x0532, etl.ready_thread_data(flags=5)),
+        etl.caller_event(0x10, 0xFFFFFFFF81000000), etl.caller_event(0x10, 0x20, {"hold_ready": 5}),
+        etl.block_stack_event(0x10, 9, [1, 2, 3]),
+        etl.open_hold_event(SECOND),
+        etl.open_hold_event(SECOND, "waits", "rwsem", (4, 5), address=0x40),
     ]
 
 
 class Events(Python):
     def compare_with_dump(self):
-        dumped = self.dump()
+        dumped = self.dump_events()
         with self.open() as trace:
             events = list(trace)
         self.assertEqual([event.name for event in events], [line["Event"] for line in dumped])
@@ -57,7 +59,7 @@ class Events(Python):
             self.assertAlmostEqual(event.time, line["Time"], 9)
             self.assertEqual(event.cpu, line["Cpu"])
             for field, value in dict(event).items():
-                self.same(value, line.pop(field), field)
+                self.check_field(value, line.pop(field), field)
             for ours, theirs in (("process_id", "ProcessId"), ("thread_id", "ThreadId"),
                                  ("opcode", "Opcode"), ("level", "Level"), ("id", "Id"),
                                  ("provider", "Provider")):
@@ -66,7 +68,7 @@ class Events(Python):
                 if theirs in line or value is not None:
                     self.assertEqual(value, line.pop(theirs, value), event)
             if event.hook_id is not None and "HookId" in line:
-                self.same(event.hook_id, line.pop("HookId"), "HookId")
+                self.check_field(event.hook_id, line.pop("HookId"), "HookId")
             self.assertEqual(line.pop("Size", event.size), event.size)
             if "Version" in line:
                 self.assertEqual(line.pop("Version"), event.version)
@@ -79,16 +81,17 @@ class Events(Python):
     def test_each_event_has_the_fields_that_the_tool_prints(self):
         for bits in 64, 32:
             with self.subTest(bits=bits):
-                self.write(etl.file(*one_of_each(bits), bits=bits))
+                self.write(etl.file(*event_of_each_kind(bits), bits=bits))
                 names = {event.name for event in self.compare_with_dump()}
                 # The writer has no ResourceDCEnd, whose fields are those of ResourceDCStart.
                 self.assertEqual({name for name, *_ in ntklog._etl.TYPES} - names,
                                  {"ResourceDCEnd"})
 
     def test_events_without_known_fields_have_their_header(self):
-        self.write(etl.file(etl.process(7, "a.exe"), etl.process(7, "a.exe", system_header=True),
-                            etl.thread(9, 7), etl.image_id(0x1000, 0x2000, "x.sys"),
-                            etl.wpp(3, 0x12, bytes(24)), etl.perfinfo(0x0777, b"abc")))
+        self.write(etl.file(etl.process_event(7, "a.exe"),
+                            etl.process_event(7, "a.exe", system_header=True),
+                            etl.thread_event(9, 7), etl.image_id_event(0x1000, 0x2000, "x.sys"),
+                            etl.wpp_event(3, 0x12, bytes(24)), etl.perfinfo(0x0777, b"abc")))
         events = self.compare_with_dump()
         self.assertEqual([dict(event) for event in events], [{}] * len(events))
         self.assertEqual(events[-1].data, b"abc")
@@ -96,8 +99,8 @@ class Events(Python):
 
     def test_stacks_have_their_addresses(self):
         self.write(etl.file(
-            etl.perfinfo(0x0529, etl.spin_lock()), etl.stack(SECOND, [0xFFFFFFFF81000000, 5]),
-            etl.stack(SECOND, [77], hook_id=0x1825), etl.stack_definition(77, [1, 2])))
+            etl.perfinfo(0x0529, etl.spin_lock()), etl.stack_event(SECOND, [0xFFFFFFFF81000000, 5]),
+            etl.stack_event(SECOND, [77], hook_id=0x1825), etl.stack_definition_event(77, [1, 2])))
         with self.open() as trace:
             found = [dict(event) for event in trace if event.name.startswith("Stack")]
         self.assertEqual(found, [
@@ -106,7 +109,7 @@ class Events(Python):
             {"EventTimeStamp": SECOND, "StackProcess": 54, "StackThread": 55, "StackKey": 77},
             {"StackKey": 77, "Stack": (1, 2)}])
 
-    def test_counters_and_impossible_times(self):
+    def test_events_have_counters_and_mark_impossible_times(self):
         self.write(etl.file(
             etl.perfinfo(0x0529, (7).to_bytes(8, "little") + etl.spin_lock(), extended=1),
             etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=2**63)))
@@ -130,7 +133,7 @@ class Events(Python):
             with self.open(**options) as trace:
                 self.assertEqual(list(trace.columns()["SpinLock"]["ThreadId"]), order)
 
-    def test_header_of_the_file(self):
+    def test_trace_has_the_fields_of_the_file_header(self):
         self.write(etl.file())
         trace = self.open()
         trace.close()
@@ -139,7 +142,7 @@ class Events(Python):
                           trace.start_clock, trace.perf_freq, trace.events_lost),
                          (self.path, etl.SIZE, 8, 2, etl.START_CLOCK, etl.PERF_FREQ, 0))
 
-    def test_wrong_names_are_told(self):
+    def test_wrong_names_raise_errors_that_name_them(self):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock())))
         with self.open() as trace:
             event = list(trace)[-1]
@@ -181,11 +184,11 @@ class Columns(Python):
     def test_columns_have_the_values_of_the_events(self):
         for bits in 64, 32:
             with self.subTest(bits=bits):
-                self.write(etl.file(*one_of_each(bits), bits=bits))
+                self.write(etl.file(*event_of_each_kind(bits), bits=bits))
                 self.check_columns()
 
     def test_columns_are_numpy_arrays(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         columns = self.check_columns()["SpinLock"]
         self.assertEqual({column: values.dtype.str for column, values in columns.items()
                           if column in ("Time", "Cpu", "SpinLockAddress", "Irql")},
@@ -195,7 +198,7 @@ class Columns(Python):
             columns["Moon"]
 
     def test_field_that_one_layout_lacks_keeps_its_type(self):
-        swaps = {version: etl.perfinfo(0x0524, etl.context_swap(version), version)
+        swaps = {version: etl.perfinfo(0x0524, etl.context_swap_data(version), version)
                  for version in (1, 4)}
         kinds = {}
         for versions in (1,), (4,), (1, 4), (4, 1):
@@ -208,8 +211,8 @@ class Columns(Python):
         self.assertIn("i", {kind.kind for kind in kinds.values()})
 
     def test_without_numpy_columns_are_lists(self):
-        self.write(etl.file(*one_of_each()))
-        result = in_python("""
+        self.write(etl.file(*event_of_each_kind()))
+        result = run_python("""
 import json, sys
 sys.modules["numpy"] = None
 import ntklog
@@ -231,7 +234,7 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
                                  for name, columns in arrays.items()})
 
     def test_events_are_chosen_by_name(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         with self.open() as trace:
             tables = trace.columns("Resource", "ResourceDCEnd")
         self.assertEqual(list(tables), ["Resource", "ResourceDCEnd"])
@@ -246,7 +249,7 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
     def test_chosen_fields_have_the_values_of_all_fields(self):
         """Fields of all sizes, masks, differences, versions and layouts, one by one and together."""
         for bits in 64, 32:
-            self.write(etl.file(*one_of_each(bits), bits=bits))
+            self.write(etl.file(*event_of_each_kind(bits), bits=bits))
             with self.open() as trace:
                 tables = trace.columns()
             names = sorted({field for columns in tables.values() for field in columns})
@@ -276,13 +279,13 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
 
     def test_field_outside_of_a_record_is_refused(self):
         """Programs do not call this, but nothing that Python can say may read other memory."""
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         for piece in (0xFFFF, 8, 0), (16, 0xFFFF, 0), (12, 8, 0), (0, 8, 0xFFFF):
             with self.open() as trace, self.assertRaises(ValueError):
                 trace.records((), 0, (((piece,), (piece,)),) * len(ntklog.TYPES))
 
     def test_fields_that_no_event_has_are_refused(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         for names, fields in ((), ["Moon"]), (["Resource"], ["SpinCount"]), ((), []):
             with self.open() as trace, self.assertRaises(ValueError):
                 trace.columns(*names, fields=fields)
@@ -303,7 +306,7 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
 
 
 class Damage(Python):
-    def read(self, **options):
+    def read_events(self, **options):
         with self.open(**options) as trace:
             return list(trace)
 
@@ -329,20 +332,20 @@ class Damage(Python):
         with self.open(tolerant=True) as trace:
             self.assertEqual(len(trace.columns()["SpinLock"]["Cpu"]), 2)
             self.assertIn("SpinLock event with 0x5 bytes", trace.damage)
-        self.assertEqual(len(self.read(tolerant=True)), 5)
+        self.assertEqual(len(self.read_events(tolerant=True)), 5)
 
     def test_damaged_stacks_are_left_out(self):
-        self.write(etl.file(etl.stack(SECOND, []), etl.stack(SECOND, [1])))
-        self.assertEqual(len(self.read(tolerant=True)), 4)
+        self.write(etl.file(etl.stack_event(SECOND, []), etl.stack_event(SECOND, [1])))
+        self.assertEqual(len(self.read_events(tolerant=True)), 4)
         with self.assertRaisesRegex(ntklog.DamageError, "stack with 0 addresses"):
-            self.read()
+            self.read_events()
 
     def test_missing_buffers_are_damage(self):
         self.write(etl.header_buffer(3) + etl.buffer([], sequence=1) + etl.buffer([], sequence=3))
         with self.assertRaisesRegex(ntklog.DamageError, "1 buffers are missing"):
-            self.read()
+            self.read_events()
 
-    def test_files_that_cannot_be_opened(self):
+    def test_files_that_cannot_be_opened_raise_errors(self):
         with self.assertRaisesRegex(ntklog.Error, "/nonexistent: No such file or directory"):
             ntklog.open("/nonexistent")
         self.write(b"MZ" + bytes(0x2000))
@@ -355,9 +358,10 @@ class Damage(Python):
 
     def test_truncated_and_damaged_files_never_crash(self):
         """Events, columns and their damage are read in a process of their own."""
-        data = etl.header_buffer(3) + etl.buffer(one_of_each()) + etl.buffer(
-            [etl.stack(SECOND, [1, 2]), etl.stack(SECOND, [77], hook_id=0x1825),
-             etl.wpp(3, 0x12, bytes(24)), etl.image_id(0x1000, 0x2000, "x.sys")], sequence=2)
+        data = etl.header_buffer(3) + etl.buffer(event_of_each_kind()) + etl.buffer(
+            [etl.stack_event(SECOND, [1, 2]), etl.stack_event(SECOND, [77], hook_id=0x1825),
+             etl.wpp_event(3, 0x12, bytes(24)), etl.image_id_event(0x1000, 0x2000, "x.sys")],
+            sequence=2)
         generator = random.Random(1)
         paths = []
         for number in range(400):
@@ -370,7 +374,7 @@ class Damage(Python):
             paths.append(os.path.join(self.directory.name, "%d.etl" % number))
             with open(paths[-1], "wb") as stream:
                 stream.write(bad)
-        result = in_python("""
+        result = run_python("""
 import sys, ntklog
 good = bad = 0
 def look(event):
@@ -401,7 +405,7 @@ print(good, bad)
 
 class Lifetime(Python):
     def test_events_and_columns_outlive_the_trace(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         with self.open() as trace:
             events = list(trace)
         with self.open() as trace:
@@ -415,7 +419,7 @@ class Lifetime(Python):
         self.assertEqual(list(addresses), 2 * [0xFFFF888012345678])
 
     def test_closed_trace_cannot_be_read(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         trace = self.open()
         next(trace)
         trace.close()
@@ -426,7 +430,7 @@ class Lifetime(Python):
         self.assertEqual(trace.perf_freq, etl.PERF_FREQ)
 
     def test_files_are_closed(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(10):
             next(self.open())
@@ -439,8 +443,8 @@ class Lifetime(Python):
         self.write(etl.long_file([etl.perfinfo(0x0529, etl.spin_lock())] * 40 * 4000))
         small = os.path.join(self.directory.name, "small.etl")
         with open(small, "wb") as stream:
-            stream.write(etl.file(*one_of_each(), etl.perfinfo(0x0529, b"short")))
-        result = in_python("""
+            stream.write(etl.file(*event_of_each_kind(), etl.perfinfo(0x0529, b"short")))
+        result = run_python("""
 import resource, sys, ntklog
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -481,10 +485,10 @@ print(events, records, peak() - before)
 
 class Report(Python):
     def test_report_is_that_of_the_tool(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         other = os.path.join(self.directory.name, "b.etl")
         with open(other, "wb") as stream:
-            stream.write(etl.file(*one_of_each()))
+            stream.write(etl.file(*event_of_each_kind()))
         for paths in (self.path,), (self.path, other):
             self.assertEqual(ntklog.report(*paths, options=["--top", "3"], tool=tool.NTKLOG),
                              json.loads(tool.run("report", "--json", "--top", "3", *paths).stdout))
@@ -498,7 +502,7 @@ class Report(Python):
             ntklog.report(self.path, options="--stacks", tool=tool.NTKLOG)
 
     def test_tolerant_report_of_a_damaged_file_has_what_could_be_read(self):
-        self.write(etl.header_buffer(3) + etl.buffer(one_of_each(), sequence=1) +
+        self.write(etl.header_buffer(3) + etl.buffer(event_of_each_kind(), sequence=1) +
                    etl.buffer([], sequence=3))
         with self.assertRaisesRegex(ntklog.Error, "1 buffers are missing"):
             ntklog.report(self.path, tool=tool.NTKLOG)
@@ -516,36 +520,37 @@ class Page(Python):
         with open(PAGE, encoding="utf-8") as stream:
             self.text = stream.read()
 
-    def names(self, first, last):
+    def names_between(self, first, last):
         part = self.text.partition(first)[2].partition(last)[0]
         return set(re.findall(r"``(\w+)``", part))
 
     @staticmethod
-    def attributes(kind):
+    def attributes_of(kind):
         return {name for name in dir(kind) if not name.startswith("_") and
                 not callable(getattr(kind, name))}
 
     def test_attributes_are_those_of_the_page(self):
-        self.assertEqual(self.names("\nA trace has ", "They stay"), self.attributes(ntklog.Trace))
+        self.assertEqual(self.names_between("\nA trace has ", "They stay"),
+                         self.attributes_of(ntklog.Trace))
         table = re.findall(r"(?m)^``.*?(?:  |$)", self.text.partition("\nattribute ")[2].partition(
             "\nA StackWalk event")[0])
-        self.assertEqual(set(re.findall(r"\w+", " ".join(table))), self.attributes(ntklog.Event))
+        self.assertEqual(set(re.findall(r"\w+", " ".join(table))), self.attributes_of(ntklog.Event))
         for name in "EventTimeStamp", "StackProcess", "StackThread", "Stack", "StackKey":
             self.assertIn("``%s``" % name, self.text)
 
     def test_trace_stays_known_after_it_is_closed(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         with self.open() as trace:
-            before = {name: getattr(trace, name) for name in self.attributes(ntklog.Trace)}
+            before = {name: getattr(trace, name) for name in self.attributes_of(ntklog.Trace)}
         before["closed"] = True
         self.assertEqual({name: getattr(trace, name) for name in before}, before)
 
     def test_first_program_runs(self):
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         os.rename(self.path, os.path.join(self.directory.name, "trace.etl"))
         os.symlink(os.path.abspath(tool.NTKLOG), os.path.join(self.directory.name, "ntklog"))
         program = textwrap.dedent(re.search(r"(?m)^\timport ntklog\n(?:\t.*\n|\n)+", self.text)[0])
-        result = in_python(program, cwd=self.directory.name, env={
+        result = run_python(program, cwd=self.directory.name, env={
             **os.environ, "PYTHONPATH": PACKAGE,
             "PATH": self.directory.name + ":" + os.environ["PATH"]})
         self.assertEqual((result.returncode, result.stderr), (0, ""))
@@ -560,15 +565,15 @@ class Examples(Python):
         self.assertEqual(result.stderr, "")
         return result.stdout
 
-    def test_waits(self):
+    def test_example_of_waits_prints_their_sums(self):
         self.write(etl.file(*(etl.perfinfo(0x0529, etl.spin_lock(address=lock, wait=wait))
                               for lock, wait in ((1, 2000), (2, 6000), (1, 1000)))))
         self.assertEqual(self.run_example("waits.py", self.path).split(),
                          ["0x2", "3000000", "ns", "0x1", "1500000", "ns"])
 
-    def test_to_sqlite(self):
+    def test_example_of_sqlite_writes_all_events(self):
         import sqlite3    # pylint: disable=import-outside-toplevel
-        self.write(etl.file(*one_of_each()))
+        self.write(etl.file(*event_of_each_kind()))
         output = os.path.join(self.directory.name, "a.db")
         self.run_example("to_sqlite.py", self.path, output)
         database = sqlite3.connect(output)

@@ -16,7 +16,7 @@ import time
 import etl_writer as etl
 import tap
 import tool
-from python_case import PACKAGE, Python, in_python
+from python_case import PACKAGE, Python, run_python
 
 
 class Pipes(Python):
@@ -29,7 +29,7 @@ with ntklog.open("-") as trace:
 
     def test_pipe_is_read(self):
         data = etl.file(etl.perfinfo(0x0529, etl.spin_lock()))
-        result = in_python(self.SCRIPT, input=data, text=False)
+        result = run_python(self.SCRIPT, input=data, text=False)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         self.assertEqual(result.stdout.split()[-1], b"SpinLock")
 

@@ -22,29 +22,29 @@ class Record(Directory):
         super().setUp()
         self.etl = os.path.join(self.directory, "a.etl")
         self.data = etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())])
-        self.log(7, etl.header_buffer(2), self.data)
-        self.write(7, "stats", STATS % 0)
+        self.write_session(7, etl.header_buffer(2), self.data)
+        self.write_session_file(7, "stats", STATS % 0)
 
     def record(self, *arguments, path=None, **options):
         return self.start_tool("record", "--no-names", "-o", path or self.etl, *arguments,
                                **options)
 
-    def recorded(self, *arguments, status=0, **options):
+    def record_to_end(self, *arguments, status=0, **options):
         process = self.record(*arguments, **options)
         error = process.communicate(timeout=600)[1].decode()
         self.assertEqual(process.returncode, status, error)
         return error
 
-    def recorded_for_a_moment(self, path, command):
+    def record_past_a_command(self, path, command):
         """Record COMMAND, which writes its process id to PATH, for a shorter time than it runs."""
         for duration in ".3", "3", "30", "300":
-            error = self.recorded("--duration", duration, "--", "sh", "-c", command)
+            error = self.record_to_end("--duration", duration, "--", "sh", "-c", command)
             # On a busy machine the recording may be over before the command has written its number.
             if os.path.exists(path) and os.path.getsize(path):
                 break
         return error
 
-    def is_alive(self, path):
+    def process_is_alive(self, path):
         with open(path) as stream:
             pid = int(stream.read())
         # Init adopts the orphan; if init does not wait for it, the orphan stays a zombie.
@@ -55,18 +55,18 @@ class Record(Directory):
             return False
 
     def test_record_returns_the_status_of_the_command(self):
-        self.recorded("--", "sh", "-c", "exit 7", status=7)
-        self.recorded("--", "/nonexistent", status=127)
+        self.record_to_end("--", "sh", "-c", "exit 7", status=7)
+        self.record_to_end("--", "/nonexistent", status=127)
         # The status is the same if the error message cannot be written.
         with open("/dev/full", "w") as full:
-            process = self.run_there("record", "--no-names", "-o", self.etl, "--", "/nonexistent",
-                                     capture_output=False, stderr=full,
-                                     stdin=subprocess.DEVNULL)
+            process = self.run_tool("record", "--no-names", "-o", self.etl, "--", "/nonexistent",
+                                    capture_output=False, stderr=full,
+                                    stdin=subprocess.DEVNULL)
         self.assertEqual(process.returncode, 127)
 
     def test_signal_that_has_ended_the_command_is_told(self):
         def error_of(name, status):
-            return self.recorded("--", "sh", "-c", "kill -%s $$" % name, status=status)
+            return self.record_to_end("--", "sh", "-c", "kill -%s $$" % name, status=status)
         self.assertIn("sh was ended by signal 15 (Terminated)\n", error_of("TERM", 143))
         self.assertIn("sh was ended by signal 9 (Killed): if memory ran out (see dmesg), record with "
                       "fewer buffers (-n)\n", error_of("KILL", 137))
@@ -74,15 +74,15 @@ class Record(Directory):
 
     def test_command_that_duration_ends_gives_status_0(self):
         pid = os.path.join(self.directory, "pid")
-        self.recorded_for_a_moment(pid, "sleep 1000 & echo $! >%s; wait" % pid)
-        self.wait_for(lambda: not self.is_alive(pid))
+        self.record_past_a_command(pid, "sleep 1000 & echo $! >%s; wait" % pid)
+        self.wait_for(lambda: not self.process_is_alive(pid))
 
     def test_command_that_ignores_sigterm_is_killed(self):
         pid = os.path.join(self.directory, "pid")
         command = "trap '' TERM; echo $$ >%s; while :; do sleep 1; done" % pid
-        error = self.recorded_for_a_moment(pid, command)
+        error = self.record_past_a_command(pid, command)
         self.assertIn("sh has not ended 5 seconds after SIGTERM: it is killed", error)
-        self.wait_for(lambda: not self.is_alive(pid))
+        self.wait_for(lambda: not self.process_is_alive(pid))
         # After a second signal the tool does not wait for the command any more.
         os.unlink(pid)
         process = self.record("--", "sh", "-c", command)
@@ -99,12 +99,12 @@ class Record(Directory):
 
     def test_endless_buffers_do_not_delay_the_stop(self):
         """Work on a buffer may make events for the next one, until the session is stopped."""
-        os.unlink(self.path(7, "cpu0"))
-        os.symlink("/dev/zero", self.path(7, "cpu0"))
+        os.unlink(self.session_path(7, "cpu0"))
+        os.symlink("/dev/zero", self.session_path(7, "cpu0"))
         process = self.record("--duration", ".3", path="-", stdout=subprocess.DEVNULL)
         end = time.monotonic() + 600
-        self.wait_for(lambda: os.path.exists(self.path(7, "start")))
-        while self.read(7, "state") != "stopped\n" and time.monotonic() < end:
+        self.wait_for(lambda: os.path.exists(self.session_path(7, "start")))
+        while self.read_session_file(7, "state") != "stopped\n" and time.monotonic() < end:
             time.sleep(.05)
         process.kill()
         process.communicate()
@@ -112,14 +112,14 @@ class Record(Directory):
 
     def test_short_caller_of_an_older_module_at_the_end_of_a_buffer_is_read(self):
         """With ASan: the event has 16 bytes of data in version 1, and 56 in version 2."""
-        record = etl.linux_lock("mutex", thread=55)
-        caller = etl.caller(0x40, 0x50)
+        record = etl.linux_lock_event("mutex", thread=55)
+        caller = etl.caller_event(0x40, 0x50)
         count, rest = divmod(etl.SIZE - 0x48 - len(caller), len(record))
         data = etl.buffer([record] * count + [etl.perfinfo(0x0F00, bytes(rest - 16))] + [caller])
         self.assertTrue(data.endswith(caller))
-        self.log(7, etl.header_buffer(2), data)
-        self.write(7, "stats", STATS % 0)
-        result = self.run_there("record", "-e", "spinlock", "--duration", ".1", "-o", self.etl)
+        self.write_session(7, etl.header_buffer(2), data)
+        self.write_session_file(7, "stats", STATS % 0)
+        result = self.run_tool("record", "-e", "spinlock", "--duration", ".1", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_an_earlier_file_is_kept(self):
@@ -127,7 +127,7 @@ class Record(Directory):
             with open(path, "w") as stream:
                 stream.write("earlier")
         for number in range(3):
-            self.recorded("--duration", ".1")
+            self.record_to_end("--duration", ".1")
             with open(self.etl, "rb") as stream:
                 self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
             self.assertFalse(os.path.exists(self.etl + ".names"))
@@ -155,7 +155,7 @@ class Record(Directory):
         process = self.record(path="-", stdout=subprocess.PIPE)
         process.stdout.read(etl.SIZE)
         process.stdout.close()
-        with open(self.path(7, "cpu0"), "ab") as stream:
+        with open(self.session_path(7, "cpu0"), "ab") as stream:
             for number in range(2, 200):
                 stream.write(etl.buffer([], sequence=number))
         error = process.stderr.read().decode()
@@ -168,45 +168,47 @@ class Record(Directory):
             master, slave = pty.openpty()
         except OSError:
             self.skipTest("this machine has no pseudo terminals")
-        self.assertIn("-o -: the standard output is a terminal", self.recorded(path="-", status=1, stdout=slave))
+        self.assertIn("-o -: the standard output is a terminal",
+                      self.record_to_end(path="-", status=1, stdout=slave))
         os.close(master)
         os.close(slave)
 
     def test_signal_while_the_start_attaches_stops_everything(self):
-        self.write(7, "slow_start", "")
-        self.put("linux_mode", "full")
+        self.write_session_file(7, "slow_start", "")
+        self.write_file("linux_mode", "full")
         for signal in "INT", "TERM", "HUP":
             process = self.record("--mode", "waits")
-            self.wait_for(lambda: os.path.exists(self.path(7, "is_starting")))
+            self.wait_for(lambda: os.path.exists(self.session_path(7, "is_starting")))
             subprocess.run(["kill", "-" + signal, str(process.pid)], check=True)
             error = process.communicate(timeout=600)[1].decode()
             self.assertEqual(process.returncode, 1)
             self.assertIn("session 7: interrupted while it started: nothing was recorded", error)
-            self.assertEqual(self.read(7, "state"), "stopped\n")
-            self.assertEqual(self.get("linux_mode")[:4], "full")
+            self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
+            self.assertEqual(self.read_file("linux_mode")[:4], "full")
             self.assertFalse(os.path.exists(self.etl))
-            os.unlink(self.path(7, "is_starting"))
+            os.unlink(self.session_path(7, "is_starting"))
 
     def test_closing_line_counts_what_is_in_the_file(self):
-        error = self.recorded("--duration", ".1")
+        error = self.record_to_end("--duration", ".1")
         self.assertIn("a.etl: 1 events in 1 buffers, 0.0 MB; 3 lost\n", error)
 
     def test_two_recordings_get_sessions_of_their_own(self):
-        self.log(6, etl.header_buffer(2), self.data)
-        self.write(6, "stats", STATS % 0)
+        self.write_session(6, etl.header_buffer(2), self.data)
+        self.write_session_file(6, "stats", STATS % 0)
         first = self.record("-e", "spinlock")
-        self.wait_for(lambda: self.read(7, "state") == "started\n")
-        self.recorded("-e", "contextswap", "--duration", ".1", path=self.etl + "2")
+        self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
+        self.record_to_end("-e", "contextswap", "--duration", ".1", path=self.etl + "2")
         first.terminate()
         first.communicate()
-        self.assertEqual((self.groups(7), self.groups(6)), ("PERF_SPINLOCK", "PERF_CONTEXT_SWITCH"))
+        self.assertEqual((self.groups_of_session(7), self.groups_of_session(6)),
+                         ("PERF_SPINLOCK", "PERF_CONTEXT_SWITCH"))
 
     def test_file_of_a_running_recording_is_refused(self):
         first = self.record()
         self.wait_for(lambda: os.path.exists(self.etl) and os.path.getsize(self.etl) == 2 * etl.SIZE)
-        self.log(6, etl.header_buffer(2), self.data)
-        self.write(6, "stats", STATS % 0)
-        error = self.recorded("--duration", ".1", status=1)
+        self.write_session(6, etl.header_buffer(2), self.data)
+        self.write_session_file(6, "stats", STATS % 0)
+        error = self.record_to_end("--duration", ".1", status=1)
         self.assertIn("a.etl: another recording is writing this file: choose another name (-o)", error)
         self.assertFalse(os.path.exists(self.etl + ".old"))
         first.terminate()
@@ -218,15 +220,16 @@ class Record(Directory):
         """There is space for only one of the three buffers, which have an event each."""
         buffers = [etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=number)
                    for number in (1, 2, 3)]
-        self.log(7, etl.header_buffer(4), *buffers)
-        self.write(7, "stats", "total 3 3 0 3 0 0\n")
+        self.write_session(7, etl.header_buffer(4), *buffers)
+        self.write_session_file(7, "stats", "total 3 3 0 3 0 0\n")
         limit = 5 * etl.SIZE // 2
-        error = self.recorded("--duration", "600", status=1, preexec_fn=lambda: resource.setrlimit(
+        error = self.record_to_end("--duration", "600", status=1,
+                                   preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_FSIZE, (limit, limit)))
         self.assertIn("a.etl: File too large\n", error)
         self.assertIn("a.etl: 1 events in 1 buffers, 0.0 MB; 2 lost\n", error)
         self.assertIn("2 buffers with 2 events could not be written: make space", error)
-        info = json.loads(self.run_there("info", "--json", self.etl).stdout)
+        info = json.loads(self.run_tool("info", "--json", self.etl).stdout)
         header = info["Header"]
         self.assertEqual((header["BuffersWritten"], header["BuffersLost"], header["EventsLost"]),
                          (2, 2, 2))
@@ -240,57 +243,57 @@ class Record(Directory):
         for first, second, during in (("1000", "1000", ["1009", "1009"]),
                                       ("1000", "2000", ["1009", "2000"])):
             for name, rate in zip(self.RATES, (first, second)):
-                self.put(name, rate)
+                self.write_file(name, rate)
             process = self.record()
-            self.wait_for(lambda: self.read(7, "state") == "started\n")
-            self.assertEqual([self.get(name) for name in self.RATES], during)
+            self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
+            self.assertEqual([self.read_file(name) for name in self.RATES], during)
             process.terminate()
             process.communicate()
-            self.assertEqual([self.get(name) for name in self.RATES], [first, second])
+            self.assertEqual([self.read_file(name) for name in self.RATES], [first, second])
 
     def test_rates_stay_while_another_session_runs(self):
         os.mkdir(os.path.join(self.directory, "spinlock"))
-        self.put(self.RATES[0], "1000")
-        self.write(0, "state", "started\n")
+        self.write_file(self.RATES[0], "1000")
+        self.write_session_file(0, "state", "started\n")
         process = self.record()
-        self.wait_for(lambda: self.read(7, "state") == "started\n")
-        self.assertEqual(self.get(self.RATES[0]), "1000")
+        self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
+        self.assertEqual(self.read_file(self.RATES[0]), "1000")
         process.terminate()
         process.communicate()
 
     def test_blockers_are_on_while_it_records(self):
         os.mkdir(os.path.join(self.directory, "spinlock"))
-        self.put("linux_mode", "full")
+        self.write_file("linux_mode", "full")
         for mode, before, options, rate in (
                 ("full", "0", (), "1"), ("full", "3", (), "3"), ("waits", "0", (), "0"),
                 ("sampled", "0", (), "1"), ("holders", "0", (), "1"), ("sampled", "0", ("--blockers=7",), "7"),
                 ("full", "0", ("--blockers",), "1"), ("full", "0", ("--blockers=7",), "7"),
                 ("full", "3", ("--no-blockers",), "0"), ("waits", "3", ("--no-blockers",), "0")):
-            self.put("linux_mode", mode)
-            self.put("spinlock/blockers", before)
+            self.write_file("linux_mode", mode)
+            self.write_file("spinlock/blockers", before)
             process = self.record(*options)
-            self.wait_for(lambda: self.read(7, "state") == "started\n")
-            self.assertEqual(self.get("spinlock/blockers"), rate)
+            self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
+            self.assertEqual(self.read_file("spinlock/blockers"), rate)
             process.terminate()
             process.communicate()
-            self.assertEqual(self.get("spinlock/blockers"), before)
+            self.assertEqual(self.read_file("spinlock/blockers"), before)
 
     def test_blockers_stay_while_another_session_runs(self):
         os.mkdir(os.path.join(self.directory, "spinlock"))
-        self.put("linux_mode", "full")
-        self.put("spinlock/blockers", "0")
-        self.write(0, "state", "started\n")
-        self.recorded("--duration", ".1")
-        self.assertEqual(self.get("spinlock/blockers"), "1")
+        self.write_file("linux_mode", "full")
+        self.write_file("spinlock/blockers", "0")
+        self.write_session_file(0, "state", "started\n")
+        self.record_to_end("--duration", ".1")
+        self.assertEqual(self.read_file("spinlock/blockers"), "1")
 
     def test_blockers_that_cannot_be_recorded_are_refused(self):
-        self.put("linux_mode", "waits")
+        self.write_file("linux_mode", "waits")
         self.assertIn("--blockers: mode waits does not record the holders of Linux' locks: add "
-                      "--holders, or use --mode full", self.recorded("--blockers", status=1))
-        self.put("linux_mode", "full")
+                      "--holders, or use --mode full", self.record_to_end("--blockers", status=1))
+        self.write_file("linux_mode", "full")
         self.assertIn("--blockers: the loaded module does not record blockers: load a newer one",
-                      self.recorded("--blockers", status=1))
-        self.recorded("--no-blockers", "--duration", ".1")
+                      self.record_to_end("--blockers", status=1))
+        self.record_to_end("--no-blockers", "--duration", ".1")
 
 
 class Defaults(Directory):
@@ -300,11 +303,11 @@ class Defaults(Directory):
     def setUp(self):
         super().setUp()
         for number in range(8):
-            self.log(number, etl.header_buffer(1))
+            self.write_session(number, etl.header_buffer(1))
 
     def record(self):
-        return self.run_there("record", "--no-names", "-o", os.path.join(self.directory, "a.etl"),
-                              "--duration", ".1")
+        return self.run_tool("record", "--no-names", "-o", os.path.join(self.directory, "a.etl"),
+                             "--duration", ".1")
 
     def test_default_has_no_stacks(self):
         self.record()
@@ -317,20 +320,20 @@ class Defaults(Directory):
                                   " PERF_LINUX_RWLOCK"),
                                  (("failed: _raw_spin_lock (-16)", "unavailable: x"),
                                   " PERF_LINUX_SPINLOCK")):
-            self.put("linux", "spinlock: %s\nrwlock: %s\n" % (spin, rw))
+            self.write_file("linux", "spinlock: %s\nrwlock: %s\n" % (spin, rw))
             self.record()
-            self.assertEqual(self.groups(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS" + more)
+            self.assertEqual(self.groups_of_session(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS" + more)
 
     def test_default_has_locks_that_sleep(self):
         for lines, there in (({}, self.SLEEPING),
                              ({"semaphore": "unavailable: linux_locks=0",
                                "ww_mutex": "failed: x (-16)"},
                               [kind for kind in self.SLEEPING if kind != "semaphore"])):
-            self.put("linux", "".join(
+            self.write_file("linux", "".join(
                 "%s: %s\n" % (kind, lines.get(kind, "off, 3 functions"))
                 for kind in ["spinlock", "rwlock"] + self.SLEEPING))
             result = self.record()
-            self.assertEqual(self.groups(7),
+            self.assertEqual(self.groups_of_session(7),
                              "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK" +
                              "".join(" PERF_LINUX_" + kind.upper() for kind in there))
             self.assertNotIn("left out", result.stderr)
@@ -342,13 +345,13 @@ class RecordMode(Directory):
     def setUp(self):
         super().setUp()
         self.etl = os.path.join(self.directory, "a.etl")
-        self.put("linux_mode", "full")
+        self.write_file("linux_mode", "full")
         for number in 3, 7:
-            self.log(number, etl.header_buffer(1))
+            self.write_session(number, etl.header_buffer(1))
 
     def record(self, mode, *arguments, status=0, path=None):
-        result = self.run_there("record", "--mode", mode, "--no-names", "--duration", ".1", "-o",
-                                path or self.etl, *arguments)
+        result = self.run_tool("record", "--mode", mode, "--no-names", "--duration", ".1", "-o",
+                               path or self.etl, *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stderr
 
@@ -360,9 +363,9 @@ class RecordMode(Directory):
 
     def test_holders_are_those_of_mode_waits(self):
         self.record("waits", "--holders")
-        self.assertEqual(self.get("linux_mode")[:7], "holders")
+        self.assertEqual(self.read_file("linux_mode")[:7], "holders")
         for arguments in ("--holders",), ("--holders", "--mode", "full"), ("--holders", "--mode", "sampled"):
-            error = self.run_there("record", *arguments).stderr
+            error = self.run_tool("record", *arguments).stderr
             self.assertIn("--holders: add --mode waits; the other modes record holders without it", error)
 
     def test_options_that_leave_nothing_of_mode_holders_are_refused(self):
@@ -371,54 +374,54 @@ class RecordMode(Directory):
                                   (("-e", "linux_rwlock"), "add linux_spinlock, or use --mode waits")):
             for mode in ("waits", "--holders"), ("holders",):
                 self.assertIn(reason, self.record(*mode, *arguments, status=2))
-        self.assertEqual(self.get("linux_mode"), "full")
+        self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_mode_holders_is_refused_where_it_is_unavailable(self):
-        self.put("linux", "spinlock: unavailable: no tracepoint\nrwlock: off, waits only\n")
+        self.write_file("linux", "spinlock: unavailable: no tracepoint\nrwlock: off, waits only\n")
         for mode in ("waits", "--holders"), ("holders",):
             self.assertIn("mode holders: spin locks are unavailable: no tracepoint\n",
                           self.record(*mode, status=1))
-            self.assertEqual(self.get("linux_mode")[:4], "full")
+            self.assertEqual(self.read_file("linux_mode")[:4], "full")
 
     def test_mode_stays_after_a_recording(self):
         self.record("sampled", "--session", "3")
-        self.assertEqual(self.get("linux_mode"), "sampled")
+        self.assertEqual(self.read_file("linux_mode"), "sampled")
 
     def test_no_free_session_changes_nothing(self):
         for number in range(8):
-            self.write(number, "state", "started\n")
+            self.write_session_file(number, "state", "started\n")
         self.record("waits", status=1)
-        self.assertEqual(self.get("linux_mode"), "full")
+        self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_failed_start_restores_the_mode(self):
-        self.write(3, "fail_start", "12\n")
+        self.write_session_file(3, "fail_start", "12\n")
         self.assertIn("session 3: no memory", self.record("sampled", "--session", "3", status=1))
-        self.assertEqual(self.get("linux_mode"), "full")
+        self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_failed_file_restores_the_mode(self):
         self.record("sampled", "--session", "3", path="/nonexistent/x.etl", status=1)
-        self.assertEqual(self.get("linux_mode"), "full")
+        self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_locks_that_sleep_are_left_out_in_cheaper_modes(self):
         """The cheaper modes record sleeping locks only with -e."""
         for kinds in ["mutex: off, 9 functions\n", ""]:
-            self.put("linux", "spinlock: off, 10 functions\n" + kinds)
+            self.write_file("linux", "spinlock: off, 10 functions\n" + kinds)
             for mode in "sampled", "waits", "full":
                 with self.subTest(mode, kinds=kinds):
-                    self.put("linux_mode", "")
+                    self.write_file("linux_mode", "")
                     error = self.record(mode)
                     wanted = "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK"
                     if mode == "full" and kinds:
                         wanted += " PERF_LINUX_MUTEX"
-                    self.assertEqual(self.groups(7), wanted)
+                    self.assertEqual(self.groups_of_session(7), wanted)
                     self.assertEqual(
                         [line for line in error.splitlines() if "not recorded" in line],
                         ["ntklog: mode %s: Linux' locks that sleep are not recorded, for every mode "
                          "tracks them in full (-e records them)" % mode]
                         if mode != "full" and kinds else [])
-        self.put("linux", "mutex: off, 9 functions\n")
+        self.write_file("linux", "mutex: off, 9 functions\n")
         self.assertNotIn("not recorded", self.record("sampled", "-e", "linux_mutex"))
-        self.assertEqual(self.groups(7), "PERF_LINUX_MUTEX")
+        self.assertEqual(self.groups_of_session(7), "PERF_LINUX_MUTEX")
 
 
 if __name__ == "__main__":

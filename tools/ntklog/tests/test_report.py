@@ -11,7 +11,7 @@ import perfetto_decoder
 import tap
 from report_case import Case, NS, lock
 import tool
-from tool import NTKLOG, run, unwrapped
+from tool import NTKLOG, run, join_wrapped_lines
 
 
 class SpinLocks(Case):
@@ -87,7 +87,7 @@ class SpinLocks(Case):
             struct.pack_into("<8I", data, at, *mask)
             self.write(data + etl.buffer([etl.spinlock_rundown(1, rate, 1000, 0),
                                           etl.ntklog_rundown(2), lock(5, rule=2, hold=0, depth=0)]))
-            return unwrapped(self.report().stdout)
+            return join_wrapped_lines(self.report().stdout)
         at = etl.header_buffer(2).index(struct.pack("<BBHH", 2, 0xC0, 0x44, 0x05)) + 0x20 - 2
         for rate, words in (1, "all were written"), (10, "1 in 10 was written"):
             text = report_of(0xA0000001, rate, 4)
@@ -120,7 +120,7 @@ class SpinLocks(Case):
             report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2, blockers=rate))
             self.assertEqual((report["rates"]["linux"], report["rates"]["blockers"]),
                              ({"mode": "waits", "blockers": 0}, rate))
-            text = unwrapped(self.report().stdout)
+            text = join_wrapped_lines(self.report().stdout)
             self.assertIn("blockers: " + words, text)
             self.assertIn(linux, text)
             self.assertRegex(run("info", self.path).stdout,
@@ -128,12 +128,12 @@ class SpinLocks(Case):
         for mode, name in (0, "full"), (1, "sampled"), (3, "holders"):
             report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1))
             self.assertEqual(report["rates"]["linux"], {"mode": name})
-            text = unwrapped(self.report().stdout)
+            text = join_wrapped_lines(self.report().stdout)
             self.assertIn("blockers: all releases that left a waiter behind were", text)
             self.assertNotIn(linux, text)
             self.assertEqual("known only since the release before" in text, name != "full")
 
-    def test_interrupted_holds_are_told_apart(self):
+    def test_interrupted_holds_have_a_mean_of_their_own(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
                            lock(interrupts=0, hold=100), lock(interrupts=0, hold=200),
                            lock(interrupts=3, hold=1000), lock(5, interrupts=1, hold=9000))
@@ -143,7 +143,7 @@ class SpinLocks(Case):
         self.assertAlmostEqual(row["interrupted_max_ns"], 9000 * NS)
         self.assertAlmostEqual(row["undisturbed_mean_ns"], 150 * NS)
 
-    def test_without_interrupts_nothing_is_said_of_them(self):
+    def test_holds_without_interrupts_have_no_interrupted_mean(self):
         row = self.json(etl.spinlock_rundown(), lock(interrupts=0))["locks"][0]
         self.assertEqual(row["interrupted"], 0)
         self.assertIsNone(row["interrupted_mean_ns"])
@@ -151,8 +151,7 @@ class SpinLocks(Case):
 
     def test_few_spins_are_not_sampled_by_contention(self):
         """A record with few spins was written for its hold time alone and has the weight 1."""
-        report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000),
-                           lock(4, hold=1000001))
+        report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000), lock(4, hold=1000001))
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
 
     def test_without_rates_what_was_written_counts(self):
@@ -202,7 +201,7 @@ class SpinLocks(Case):
         self.assertEqual(report["locks"][0]["acquisitions"], 12000)
         self.assertFalse(report["rates_changed"])
 
-    def test_rates_that_changed_are_told(self):
+    def test_rates_that_changed_are_reported(self):
         report = self.json(etl.spinlock_rundown(), lock(),
                            etl.spinlock_rundown(acquire=5000, end=True))
         self.assertTrue(report["rates_changed"])
@@ -213,14 +212,14 @@ class SpinLocks(Case):
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
 
-    def test_rates_of_spin_locks_are_told_in_words(self):
+    def test_rates_of_spin_locks_are_printed_in_words(self):
         self.write(etl.file(etl.spinlock_rundown(), lock(5)))
         self.assertIn("spin locks: all acquisitions that waited were written; of those that "
-                      "did not wait 1 in 1000\n", unwrapped(self.report().stdout))
+                      "did not wait 1 in 1000\n", join_wrapped_lines(self.report().stdout))
         self.write(etl.file(etl.spinlock_rundown(2, 10, 2000, 1000000), lock(5)))
         self.assertIn("spin locks: 1 in 10 acquisitions that waited 2 spins or more was "
                       "written; of those that did not wait 1 in 2000; and all held for more "
-                      "than 500ms (1000000 cycles)", unwrapped(self.report().stdout))
+                      "than 500ms (1000000 cycles)", join_wrapped_lines(self.report().stdout))
 
     def test_means_and_percentiles_are_close(self):
         """Durations are 1 to 1000 cycles; the percentiles are within 3 percent."""
@@ -288,7 +287,7 @@ class SpinLocks(Case):
         self.assertEqual(sum(row["sampled"] for row in rows), 1 + 16400 + 200)
         self.assertIn("a row lacks at most 0ns of its wait", self.report().stdout)
         self.assertIn("0x40", [each["name"] for each in
-                               tool.pictures(self.report("--html", "-").stdout)["locks"]])
+                               tool.pictures_of_page(self.report("--html", "-").stdout)["locks"]])
 
     def test_lock_address_of_a_32_bit_trace_has_8_digits(self):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(32), bits=32), bits=32))
@@ -304,25 +303,25 @@ class SpinLocks(Case):
 class Resources(Case):
     def test_records_that_begin_before_the_clock_are_damage(self):
         for event in (lock(3, hold=2 ** 62), lock(3, wait=2 ** 32 - 1),
-                      etl.perfinfo(0x052B, etl.resource(hold=2 ** 63 - 1)),
-                      etl.perfinfo(0x052B, etl.resource(wait=2 ** 63 - 1))):
+                      etl.perfinfo(0x052B, etl.resource_data(hold=2 ** 63 - 1)),
+                      etl.perfinfo(0x052B, etl.resource_data(wait=2 ** 63 - 1))):
             self.write(etl.file(etl.spinlock_rundown(), event, lock(3, wait=20)))
             result = self.report(status=1)
             self.assertIn("its wait and hold are longer than the clock", result.stderr)
             self.assertIn("\nDAMAGED: 0 buffers, 1 events, 0 times left out\n", result.stdout)
             self.assertRegex(result.stdout, r"Tasks waited 10.0us for locks .*: 1 wait\.")
 
-    def event(self, **changes):
-        return etl.perfinfo(0x052B, etl.resource(**changes))
+    def resource_event(self, **changes):
+        return etl.perfinfo(0x052B, etl.resource_data(**changes))
 
     def test_exclusive_and_shared_are_separate_rows(self):
         report = self.json(etl.resource_rundown(100, 4),
-                           self.event(wait=0, delta=0, hold=50),
-                           self.event(wait=500, delta=0, hold=0),
-                           self.event(wait=1, delta=3, hold=70),
-                           self.event(action=0x10042, wait=0, delta=0, hold=10, depth=3),
-                           self.event(action=0x10224), self.event(action=0x10244),
-                           self.event(action=0x10244), self.event(action=0x10008))
+                           self.resource_event(wait=0, delta=0, hold=50),
+                           self.resource_event(wait=500, delta=0, hold=0),
+                           self.resource_event(wait=1, delta=3, hold=70),
+                           self.resource_event(action=0x10042, wait=0, delta=0, hold=10, depth=3),
+                           self.resource_event(action=0x10224), self.resource_event(action=0x10244),
+                           self.resource_event(action=0x10244), self.resource_event(action=0x10008))
         rows = {row["class"]: row for row in report["resources"]}
         exclusive, shared = rows["exclusive"], rows["shared"]
         self.assertEqual((exclusive["sampled"], shared["sampled"]), (3, 1))
@@ -348,13 +347,13 @@ class Resources(Case):
                 (1000, 1, {"wait": 2, "delta": 0}, 1), (2, 3, {"wait": 500, "delta": 0}, 1.5),
                 (4, 6, {"wait": 500, "delta": 0}, 3), (3, 7, {"wait": 9, "delta": 1}, 21 / 9)):
             report = self.json(etl.resource_rundown(release, contention),
-                               *[self.event(**changes)] * 6)
+                               *[self.resource_event(**changes)] * 6)
             row = report["resources"][0]
             self.assertEqual(row["releases"], 6 * weight, (release, contention, changes))
             if changes["wait"] > 1:
                 self.assertAlmostEqual(row["wait_total_ns"], 6 * weight * changes["wait"] * NS)
 
-    def test_a_release_is_estimated_as_often_as_it_was(self):
+    def test_estimated_releases_are_the_true_number(self):
         """100000 releases, of which some waited, sampled as NT samples them."""
         seed, events, waited = 1, [], 0
         for number in range(1, 100001):
@@ -363,7 +362,7 @@ class Resources(Case):
             delta = (seed >> 40) % 11 if seed >> 34 & 1 else 0
             waited += wait > 0
             if wait and number % 7 == 0 or delta and delta % 7 == 0 or number % 50 == 0:
-                events.append(self.event(wait=wait, delta=delta))
+                events.append(self.resource_event(wait=wait, delta=delta))
         data = etl.header_buffer(2 + len(events) // 40)
         for i in range(0, len(events), 40):
             data += etl.buffer([etl.resource_rundown(50, 7)] * (i == 0) + events[i:i + 40],
@@ -372,31 +371,34 @@ class Resources(Case):
         self.assertAlmostEqual(row["releases"] / 100000, 1, delta=.05)
         self.assertAlmostEqual(row["waited"] * row["releases"] / waited, 1, delta=.05)
 
-    def test_rates_of_resources_are_told_in_words(self):
-        self.write(etl.file(etl.resource_rundown(), self.event()))
+    def test_rates_of_resources_are_printed_in_words(self):
+        self.write(etl.file(etl.resource_rundown(), self.resource_event()))
         self.assertIn("resources: all releases after a wait, and all that others waited for, "
-                      "were written; of the others 1 in 1000", unwrapped(self.report().stdout))
-        self.write(etl.file(etl.resource_rundown(2 ** 32 - 1), self.event()))
-        self.assertIn("were written; of the others none", unwrapped(self.report().stdout))
-        self.write(etl.file(etl.resource_rundown(1, 4), self.event()))
-        self.assertIn("resources: all releases were written", unwrapped(self.report().stdout))
-        self.write(etl.file(etl.resource_rundown(50, 4), self.event()))
+                      "were written; of the others 1 in 1000",
+                      join_wrapped_lines(self.report().stdout))
+        self.write(etl.file(etl.resource_rundown(2 ** 32 - 1), self.resource_event()))
+        self.assertIn("were written; of the others none", join_wrapped_lines(self.report().stdout))
+        self.write(etl.file(etl.resource_rundown(1, 4), self.resource_event()))
+        self.assertIn("resources: all releases were written",
+                      join_wrapped_lines(self.report().stdout))
+        self.write(etl.file(etl.resource_rundown(50, 4), self.resource_event()))
         self.assertIn("resources: 1 in 4 releases after a wait, and all that a multiple of 4 "
-                      "waited for, were written; of the others 1 in 50", unwrapped(self.report().stdout))
+                      "waited for, were written; of the others 1 in 50",
+                      join_wrapped_lines(self.report().stdout))
 
 
 class LinuxLocks(Case):
 
     def test_locks_of_different_kinds_at_one_address_are_separate_rows(self):
         kinds = list(etl.LINUX_KINDS)
-        report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource()),
-                           *(etl.linux_lock(kind, wait=0, delta=0, hold=10 * (1 + i))
+        report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource_data()),
+                           *(etl.linux_lock_event(kind, wait=0, delta=0, hold=10 * (1 + i))
                              for i, kind in enumerate(kinds)),
-                           etl.linux_lock("mutex", wait=500, delta=0, hold=10),
-                           etl.linux_lock("mutex", wait=500, delta=8, hold=10),
-                           etl.linux_lock("rwsem", 0x42, wait=0, delta=3),
-                           etl.linux_lock("rwsem", 0x244), etl.linux_lock("rwsem", 0x224),
-                           etl.linux_lock("rwsem", 0x224))
+                           etl.linux_lock_event("mutex", wait=500, delta=0, hold=10),
+                           etl.linux_lock_event("mutex", wait=500, delta=8, hold=10),
+                           etl.linux_lock_event("rwsem", 0x42, wait=0, delta=3),
+                           etl.linux_lock_event("rwsem", 0x244),
+                           *2 * [etl.linux_lock_event("rwsem", 0x224)])
         rows = {(row["kind"], row["class"]): row for row in report["resources"]}
         self.assertEqual({key: (row["sampled"], row["releases"], row["excessive"], row["depth"])
                           for key, row in rows.items()},
@@ -411,12 +413,12 @@ class LinuxLocks(Case):
         self.assertEqual(report["unknown"], [])
 
     def test_resource_of_a_32_bit_trace_is_read(self):
-        report = self.json(data=etl.file(etl.linux_lock("semaphore", bits=32), bits=32))
+        report = self.json(data=etl.file(etl.linux_lock_event("semaphore", bits=32), bits=32))
         self.assertEqual([(row["resource"], row["kind"]) for row in report["resources"]],
                          [("0x12345678", "semaphore")])
 
-    def test_a_hold_without_a_begin_is_counted_and_marked(self):
-        report = self.json(etl.resource_rundown(100, 4), *[etl.linux_lock(
+    def test_hold_without_a_begin_is_counted_and_marked(self):
+        report = self.json(etl.resource_rundown(100, 4), *[etl.linux_lock_event(
             "mutex", wait=0, delta=0, hold=hold) for hold in (0, 50, 70)])
         (row,) = report["resources"]
         self.assertEqual((row["releases"], row["hold_unknown"]), (300, 100))
@@ -424,12 +426,13 @@ class LinuxLocks(Case):
         text = self.report().stdout
         self.assertIn('">": the hold of 100 releases is not known', text)
         self.assertIn("  >6.00ms", text)
-        self.json(etl.resource_rundown(100, 4), etl.linux_lock("mutex", wait=0, delta=0, hold=50))
+        self.json(etl.resource_rundown(100, 4),
+                  etl.linux_lock_event("mutex", wait=0, delta=0, hold=50))
         self.assertNotIn(">", self.report().stdout)
 
     def test_kinds_are_a_column_where_there_are_others_than_nts(self):
-        nt = etl.perfinfo(0x052B, etl.resource())
-        mutex = etl.linux_lock("mutex")
+        nt = etl.perfinfo(0x052B, etl.resource_data())
+        mutex = etl.linux_lock_event("mutex")
         for events, columns, title, words in (
                 ((nt,), ["lock", "held", "as"], "Executive resources, by", "resources: the file"),
                 ((mutex,), ["lock", "kind", "held", "as"], "Linux' locks that sleep, by",
@@ -451,12 +454,12 @@ class LinuxLocks(Case):
                             .stdout)["resources"]
         self.assertEqual(row, {"kind": "resource"})
 
-    def test_what_is_not_known_is_a_number_and_counted(self):
-        report = self.json(etl.linux_lock("mutex"),
-                           *2 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))],
-                           etl.perfinfo(0x052B, etl.resource(action=0x00020042)),
+    def test_unknown_kinds_and_actions_are_counted(self):
+        report = self.json(etl.linux_lock_event("mutex"),
+                           *2 * [etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))],
+                           etl.perfinfo(0x052B, etl.resource_data(action=0x00020042)),
                            # NT's alone are initialised.
-                           etl.linux_lock("rwsem", 0x08))
+                           etl.linux_lock_event("rwsem", 0x08))
         self.assertEqual([(row["kind"], row["sampled"]) for row in report["resources"]],
                          [("mutex", 1)])
         self.assertEqual({row["event"]: row["count"] for row in report["unknown"]},
@@ -467,10 +470,10 @@ class LinuxLocks(Case):
     def test_locks_beyond_the_limit_share_a_row_for_each_kind(self):
         data = etl.header_buffer(413)
         for i in range(411):
-            data += etl.buffer([etl.linux_lock("mutex", address=0x100 * (i * 40 + j))
+            data += etl.buffer([etl.linux_lock_event("mutex", address=0x100 * (i * 40 + j))
                                 for j in range(40)], sequence=i + 1)
-        data += etl.buffer([etl.linux_lock("rwsem", address=1),
-                            etl.perfinfo(0x052B, etl.resource(address=2))], sequence=412)
+        data += etl.buffer([etl.linux_lock_event("rwsem", address=1),
+                            etl.perfinfo(0x052B, etl.resource_data(address=2))], sequence=412)
         self.write(data)
         rows = json.loads(self.report("--json").stdout)["resources"]
         self.assertEqual({row["kind"]: row["sampled"] for row in rows
@@ -479,8 +482,8 @@ class LinuxLocks(Case):
 
     def test_a_stream_is_as_its_file(self):
         data = etl.header_buffer(3) + etl.buffer([etl.resource_rundown(50, 4)]) + \
-            etl.buffer([etl.linux_lock("rwsem", 0x42), etl.linux_lock("mutex"),
-                        etl.perfinfo(0x052B, etl.resource())], processor=1, sequence=2)
+            etl.buffer([etl.linux_lock_event("rwsem", 0x42), etl.linux_lock_event("mutex"),
+                        etl.perfinfo(0x052B, etl.resource_data())], processor=1, sequence=2)
         self.write(data)
         result = subprocess.run([NTKLOG, "report", "--json", "-"], input=data, capture_output=True,
                                 check=True)
@@ -488,18 +491,19 @@ class LinuxLocks(Case):
         self.assertEqual(len(json.loads(result.stdout)["resources"]), 3)
 
     def test_filter_by_kind_selects_its_rows(self):
-        events = [etl.linux_lock(kind) for kind in etl.LINUX_KINDS]
-        report = self.json(*events, etl.perfinfo(0x052B, etl.resource()),
+        events = [etl.linux_lock_event(kind) for kind in etl.LINUX_KINDS]
+        report = self.json(*events, etl.perfinfo(0x052B, etl.resource_data()),
                            options=("--filter", "kind == rt_mutex || kind == resource"))
         self.assertEqual({row["kind"] for row in report["resources"]}, {"rt_mutex", "resource"})
 
     def test_pictures_name_the_kind(self):
         for events, label in (
-                ([etl.linux_lock("percpu_rwsem"), etl.perfinfo(0x052B, etl.resource())],
+                ([etl.linux_lock_event("percpu_rwsem"), etl.perfinfo(0x052B, etl.resource_data())],
                  " percpu_rwsem"),
-                ([etl.linux_lock("mutex")], " mutex"), ([etl.perfinfo(0x052B, etl.resource())], "")):
+                ([etl.linux_lock_event("mutex")], " mutex"),
+                ([etl.perfinfo(0x052B, etl.resource_data())], "")):
             self.write(etl.file(*events))
-            data = tool.pictures(self.report("--html", "-").stdout)
+            data = tool.pictures_of_page(self.report("--html", "-").stdout)
             name = "0xffff888012345678" + label
             self.assertIn(name, [row["label"] for row in data["timelines"][0]["rows"]])
             section, = [each for each in data["locks"] if each["name"] == name]
@@ -513,10 +517,10 @@ class Unchanged(Case):
     def setUp(self):
         super().setUp()
         self.write(etl.file(etl.resource_rundown(50, 4), *(etl.perfinfo(0x052B, event) for event in (
-            etl.resource(wait=500, delta=1), etl.resource(address=0x40, action=0x10042, wait=0,
-                                                          delta=0, depth=1),
-            etl.resource(action=0x10244), etl.resource(action=0x10099),
-            etl.resource(action=0x10008)))))
+            etl.resource_data(wait=500, delta=1),
+            etl.resource_data(address=0x40, action=0x10042, wait=0, delta=0, depth=1),
+            etl.resource_data(action=0x10244), etl.resource_data(action=0x10099),
+            etl.resource_data(action=0x10008)))))
 
     def test_text_is_unchanged(self):
         self.assertEqual(self.report().stdout, """\

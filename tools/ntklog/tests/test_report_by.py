@@ -9,7 +9,8 @@ import json
 import math
 import re
 
-from answer_case import BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleep, spin, stack_of, switch
+from answer_case import (BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event, spin_event,
+                         stack_of, switch_event)
 import etl_writer as etl
 import tap
 import tool
@@ -39,10 +40,10 @@ class By(Case):
         with open(self.path + ".names", "a", encoding="utf-8") as stream:
             stream.write(TASKS)
 
-    def rows(self, table, *options):
+    def rows_of_table(self, table, *options):
         return json.loads(self.report("--json", "--table", table, *options))[table]
 
-    def write_mixed(self):
+    def write_mixed_records(self):
         """Two CPUs, two rates, all kinds of events, records without stacks, and late names."""
         locks = [etl.spinlock_rundown(1, 10, 1, 0), etl.ntklog_rundown(0, blockers=1),
                  etl.resource_rundown(1, 5), etl.stacks_rundown(2)]
@@ -51,13 +52,13 @@ class By(Case):
             at, thread = 300 * number, 55 + number % 4
             events = second if number % 3 else first
             events += [
-                spin(at, at + 20 + number, number % 5 * 3, (WAITER, OTHER)[number % 2],
-                     address=LOCK + number % 2 * 0x288, thread=thread,
-                     flags=1 if number % 7 else 0x41, irql=number % 3),
+                spin_event(at, at + 20 + number, number % 5 * 3, (WAITER, OTHER)[number % 2],
+                           address=LOCK + number % 2 * 0x288, thread=thread,
+                           flags=1 if number % 7 else 0x41, irql=number % 3),
                 stack_of(at + 20 + number, 0xFFFFFFFF81000601, WAITER, thread=thread),
-                sleep(at + 60, at + 100 + number, number % 6 * 7, thread=thread,
-                      action=(0x22, 0x24)[number % 2]),
-                switch(at + 200, thread, 55 + (number + 1) % 4, state=1 + number % 5),
+                sleeping_event(at + 60, at + 100 + number, number % 6 * 7, thread=thread,
+                               action=(0x22, 0x24)[number % 2]),
+                switch_event(at + 200, thread, 55 + (number + 1) % 4, state=1 + number % 5),
             ]
         parts = [(events[start:start + 40], cpu) for cpu, events in enumerate((first, second))
                  for start in range(0, len(events), 40)]
@@ -66,13 +67,13 @@ class By(Case):
             for number, (events, cpu) in enumerate(parts)))
 
     def test_parts_add_up_to_the_row(self):
-        self.write_mixed()
+        self.write_mixed_records()
         for table, keys in KEYS.items():
-            plain = self.rows(table)
+            plain = self.rows_of_table(table)
             self.assertTrue(plain, table)
             for by in OF_SWITCHES if table == "threads" else ALL:
                 sums = collections.defaultdict(float)
-                for row in self.rows(table, "--by", by):
+                for row in self.rows_of_table(table, "--by", by):
                     for name in SUMS:
                         sums[tuple(row[key] for key in keys), name] += row.get(name, 0)
                 for row in plain:
@@ -83,42 +84,45 @@ class By(Case):
                 self.assertEqual(sums, {}, (table, by))
 
     def test_rows_tell_which_process_had_the_lock(self):
-        self.write_events(spin(0, 100, thread=55), spin(200, 400, 50, thread=56),
-                          spin(500, 600, thread=58), spin(700, 750, thread=57, flags=0x41))
+        self.write_events(spin_event(0, 100, thread=55), spin_event(200, 400, 50, thread=56),
+                          spin_event(500, 600, thread=58),
+                          spin_event(700, 750, thread=57, flags=0x41))
         self.assertEqual({row["by"]: (row["lock"], round(row["wait_total_ns"] / NS),
                                       round(row["hold_total_ns"] / NS))
-                          for row in self.rows("locks", "--by", "process")},
+                          for row in self.rows_of_table("locks", "--by", "process")},
                          {"50 leader": ("my_lock", 0, 100), "56 waiter": ("my_lock", 50, 300),
                           "unknown process (softirq)": ("my_lock", 0, 50)})
 
     def test_cgroup_is_that_of_the_time_of_the_record(self):
-        self.write_events(sleep(1000, 5000), sleep(6000, 8000))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(6000, 8000))
         self.assertEqual({row["by"]: round(row["hold_total_ns"] / NS)
-                          for row in self.rows("resources", "--by", "cgroup")},
+                          for row in self.rows_of_table("resources", "--by", "cgroup")},
                          {"/user.slice": 4000, "/user.slice/run 7.scope": 2000})
 
     def test_threads_are_split_by_their_last_process_and_by_cpu(self):
         self.write(etl.header_buffer(3) + etl.buffer(
-            [switch(1000, 57, 55), switch(3000, 55, 0)]) + etl.buffer(
-                [switch(4000, 0, 55), switch(9000, 55, 57)], sequence=2, processor=1, flags=0x21))
+            [switch_event(1000, 57, 55), switch_event(3000, 55, 0)]) + etl.buffer(
+                [switch_event(4000, 0, 55), switch_event(9000, 55, 57)], sequence=2, processor=1,
+                flags=0x21))
         runs = {row["by"]: round(row["run_total_ns"] / NS)
-                for row in self.rows("threads", "--by", "cpu") if row["thread"] == 55}
+                for row in self.rows_of_table("threads", "--by", "cpu") if row["thread"] == 55}
         self.assertEqual(runs, {"CPU 0": 2000, "CPU 1": 5000})
-        (row,) = (row for row in self.rows("threads", "--by", "cgroup") if row["thread"] == 55)
+        (row,) = (row for row in self.rows_of_table("threads", "--by", "cgroup")
+                  if row["thread"] == 55)
         self.assertEqual((row["by"], round(row["run_total_ns"] / NS)),
                          ("/user.slice/run 7.scope", 7000))
 
     def test_longest_waits_name_waiters_and_holders(self):
-        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56))
         text = self.report("--table", "longest", "--by", "process")
         self.assertIn("waiter (56) [56 waiter]\n", text)
         self.assertIn("held by find (55) [50 leader]\n", text)
-        (row,) = self.rows("longest", "--by", "process")
+        (row,) = self.rows_of_table("longest", "--by", "process")
         self.assertEqual((row["by"], row["step"]), ("56 waiter", "01.01"))
         self.assertNotIn("[", self.report("--table", "longest"))
 
-    def test_stacks_and_flames_begin_with_it(self):
-        self.write_mixed()
+    def test_stacks_and_flames_begin_with_the_attribute(self):
+        self.write_mixed_records()
         folded = run("report", "--folded", "--by", "process", self.path).stdout
         sums = collections.Counter()
         for line in folded.splitlines():
@@ -132,36 +136,37 @@ class By(Case):
         self.assertRegex(self.report("--stacks", "--by", "process"), r"process 50 leader, records \d")
 
     def test_text_csv_and_page_have_the_column(self):
-        self.write_mixed()
+        self.write_mixed_records()
         text = self.report("--table", "locks", "--by", "process", "--wide")
         self.assertRegex(text, r"\nlock +process +locks|\nlock +process +")
         rows = list(csv.DictReader(io.StringIO(self.report("--csv", "--table", "callers", "--by",
                                                            "thread"))))
         self.assertIn("56 waiter", {row["by"] for row in rows})
         self.assertEqual(list(rows[0])[:4], ["table", "caller", "by", "lock"])
-        self.assertIn("56 waiter", tool.unwrapped(self.report("--html", "-", "--table", "locks",
-                                                              "--by", "thread")))
+        self.assertIn("56 waiter",
+                      tool.join_wrapped_lines(self.report("--html", "-", "--table", "locks",
+                                                          "--by", "thread")))
         result = run("report", "--columns", "by", self.path)
         self.assertEqual(result.returncode, 2)
         self.assertIn('no table has a column "by"', result.stderr)
 
     def test_report_of_all_tables_is_split_where_it_can_be(self):
-        self.write_mixed()
+        self.write_mixed_records()
         report = json.loads(self.report("--json", "--by", "irql"))
         self.assertEqual({table for table in report if isinstance(report[table], list) and
                           report[table] and "by" in report[table][0]},
                          {"locks", "callers", "resources", "stacks"})
         self.assertTrue(report["processors"] and report["threads"])
-        self.assertEqual(tool.undescribed(report["locks"], "report"), set())
+        self.assertEqual(tool.undescribed_fields(report["locks"], "report"), set())
         text = self.report("--by", "process", "--columns", "wait_total", "--table", "locks")
         self.assertNotIn("leader", text)
         text = self.report("--by", "process", "--columns", "wait_total")
         self.assertIn("leader", text[text.index("Spin locks"):])
 
     def test_page_has_each_lock_once(self):
-        self.write_mixed()
-        plain = tool.pictures(self.report("--html", "-"))
-        split = tool.pictures(self.report("--html", "-", "--by", "thread"))
+        self.write_mixed_records()
+        plain = tool.pictures_of_page(self.report("--html", "-"))
+        split = tool.pictures_of_page(self.report("--html", "-", "--by", "thread"))
         self.assertEqual([lock["lock"] for lock in split["locks"]],
                          [lock["lock"] for lock in plain["locks"]])
         self.assertEqual([lock["times"] for lock in split["locks"]],
@@ -169,17 +174,18 @@ class By(Case):
         self.assertEqual(split["timelines"], plain["timelines"])
 
     def test_filter_and_lock_leave_out_records_of_the_parts(self):
-        self.write_mixed()
+        self.write_mixed_records()
         for options in ("--filter", "thread == 56"), ("--lock", "inner_lock"), ("--from", "0.002"):
-            plain = sum(row["wait_total_ns"] for row in self.rows("locks", *options))
-            split = sum(row["wait_total_ns"] for row in self.rows("locks", "--by", "cpu", *options))
+            plain = sum(row["wait_total_ns"] for row in self.rows_of_table("locks", *options))
+            split = sum(row["wait_total_ns"]
+                        for row in self.rows_of_table("locks", "--by", "cpu", *options))
             self.assertAlmostEqual(plain, split, msg=options)
 
     def test_rows_of_many_files_have_the_host_and_the_part(self):
-        self.write_mixed()
+        self.write_mixed_records()
         result = run("report", "--json", "--table", "locks", "--by", "process", self.path, self.path)
         rows = json.loads(result.stdout)["locks"]
-        one = self.rows("locks", "--by", "process")
+        one = self.rows_of_table("locks", "--by", "process")
         self.assertEqual(len(rows), 2 * len(one))
         self.assertEqual(list(rows[0])[:3], ["host", "lock", "by"])
         self.assertEqual(sum(row["hold_total_ns"] for row in rows),
@@ -189,16 +195,16 @@ class By(Case):
         self.assertEqual(list(line)[:3], ["host", "lock", "by"])
 
     def test_top_keeps_the_first_rows(self):
-        self.write_mixed()
-        rows = self.rows("locks", "--by", "thread")
-        self.assertEqual(self.rows("locks", "--by", "thread", "--top", "2"), rows[:2])
+        self.write_mixed_records()
+        rows = self.rows_of_table("locks", "--by", "thread")
+        self.assertEqual(self.rows_of_table("locks", "--by", "thread", "--top", "2"), rows[:2])
         both = run("report", "--json", "--by", "thread", "--table", "locks", "--top", "2", self.path,
                    self.path)
         self.assertEqual([{**row, "host": None} for row in json.loads(both.stdout)["locks"]],
                          [{**rows[0], "host": None}] * 2)
 
     def test_table_that_cannot_be_split_is_refused_with_the_reason(self):
-        self.write_mixed()
+        self.write_mixed_records()
         for by, table, words in (
                 ("process", "processors", "its rows are CPUs; see --table threads --by cpu"),
                 ("process", "unknown", "its events tell no task"),
@@ -212,13 +218,13 @@ class By(Case):
     def test_more_parts_than_sums_add_up_to_the_whole(self):
         """16384 pairs of a spin lock and a caller have a row; the others share one."""
         self.write(etl.long_file([*RATES, *(
-            spin(20 * number, 20 * number + 10, 1, thread=number + 1)
+            spin_event(20 * number, 20 * number + 10, 1, thread=number + 1)
             for number in range(17000))]))
-        rows = self.rows("locks", "--by", "thread")
+        rows = self.rows_of_table("locks", "--by", "thread")
         self.assertEqual(len(rows), 16385)
         (others,) = (row for row in rows if row["lock"] == "(others)")
         self.assertEqual((others["by"], others["sampled"]), ("(others)", 17000 - 16384))
-        (whole,) = self.rows("locks")
+        (whole,) = self.rows_of_table("locks")
         for name in "sampled", "wait_total_ns", "hold_total_ns":
             self.assertAlmostEqual(sum(row[name] for row in rows), whole[name], places=3)
 

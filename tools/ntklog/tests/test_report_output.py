@@ -19,7 +19,7 @@ import etl_writer as etl
 import tap
 import tool
 from report_case import Mixed, NS, lock
-from tool import NTKLOG, run, unwrapped
+from tool import NTKLOG, run, join_wrapped_lines
 
 
 class Output(Mixed):
@@ -61,7 +61,7 @@ class Output(Mixed):
             self.assertIn(" processors, at an unknown time\n" if time < 2 ** 62 else
                           ", from 30828-09-14 02:48:05 UTC on\n", text)
 
-    def test_what_is_lost_is_told(self):
+    def test_lost_events_and_buffers_are_reported(self):
         whole = etl.buffer([lock()])
         self.assertNotIn("LOST", self.report().stdout)
         self.write(etl.header_buffer(3) + whole + etl.buffer([lock()], flags=0x22, sequence=2))
@@ -72,7 +72,7 @@ class Output(Mixed):
         self.write(data)
         self.assertIn("LOST: 7 events, 0 buffers", self.report().stdout)
 
-    def test_sessions_that_have_not_ended(self):
+    def test_session_that_has_not_ended_is_reported(self):
         self.write(etl.header_buffer(9, end_time=0) + etl.buffer([lock()]))
         self.assertIn("the session had not ended", self.report().stdout)
         self.assertFalse(json.loads(self.report("--json").stdout)["ended"])
@@ -90,7 +90,8 @@ class Output(Mixed):
                 (("locks", "--from", "100"), "no selected events of spin locks or rwlocks")):
             for paths in (), (self.path,):
                 self.assertIn("The table %s has no rows: %s" % (options[0], text),
-                              tool.unwrapped(self.report("--table", *options, *paths).stdout))
+                              tool.join_wrapped_lines(self.report("--table", *options,
+                                                                  *paths).stdout))
         self.assertNotIn("no rows", self.report("--csv", "--table", "threads").stdout)
         self.assertNotIn("no rows", self.report().stdout)
 
@@ -108,7 +109,7 @@ class Output(Mixed):
         self.assertNotIn("version", self.report().stderr)
 
     def test_wpp_messages_are_counted(self):
-        report = self.json(lock(), etl.wpp(7), lock(), etl.wpp(8, data=bytes(3)))
+        report = self.json(lock(), etl.wpp_event(7), lock(), etl.wpp_event(8, data=bytes(3)))
         self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
         self.assertEqual(report["events"], 4)
 
@@ -117,7 +118,7 @@ class Output(Mixed):
         event = struct.pack("<HBBIIIq", 0x50, 0x13, 0xC0, 0, 1, 2,
                             etl.START_CLOCK + 5 * etl.PERF_FREQ).ljust(0x50, b"\0")
         for events, seconds in (([event], 5), ([etl.perfinfo(0x1234, b"")], 1),
-                                ([lock(), event], 5), ([etl.wpp(7)], 0)):
+                                ([lock(), event], 5), ([etl.wpp_event(7)], 0)):
             report = self.json(*events)
             self.assertAlmostEqual(report["seconds"], seconds)
 
@@ -127,18 +128,18 @@ class Output(Mixed):
                       "Threads", "Events that are not known", "~"):
             self.assertIn(words, text)
 
-    def rows(self, *options):
+    def rows_of_csv(self, *options):
         text = self.report("--table", "locks", "--csv", *options).stdout
         return list(csv.DictReader(io.StringIO(text)))
 
     def test_csv_has_rows_of_the_table(self):
-        rows = self.rows()
+        rows = self.rows_of_csv()
         self.assertEqual([row["lock"] for row in rows][0], "0x100")
         self.assertEqual({row["table"] for row in rows}, {"locks"})
         self.assertEqual(float(rows[0]["wait_total_ns"]), 1000 * NS)
 
-    def test_sort_top_and_columns(self):
-        rows = self.rows("--sort", "hold_max", "--top", "1", "--columns", "lock,spins")
+    def test_sort_top_and_columns_select_rows_and_columns(self):
+        rows = self.rows_of_csv("--sort", "hold_max", "--top", "1", "--columns", "lock,spins")
         self.assertEqual(rows, [{"table": "locks", "lock": "0x300", "spins": "2"}])
 
     def test_columns_are_in_the_order_that_they_are_given_in(self):
@@ -154,9 +155,9 @@ class Output(Mixed):
         rows = json.loads(self.report("--json").stdout)["locks"]
         self.assertEqual(rows, json.loads(self.report("--json", "--columns", "all").stdout)["locks"])
         self.assertLess({"wait_p50_ns", "wait_p99_ns", "hold_p50_ns", "hold_p99_ns"}, set(rows[0]))
-        self.assertEqual(set(self.rows()[0]) - {"table"}, set(rows[0]))
+        self.assertEqual(set(self.rows_of_csv()[0]) - {"table"}, set(rows[0]))
 
-    def test_columns_of_all_tables_keep_what_a_row_is_of(self):
+    def test_chosen_columns_keep_the_key_of_a_row(self):
         report = json.loads(self.report("--json", "--columns", "lock,wait_total").stdout)
         self.assertEqual(list(report["callers"][0]), ["caller", "lock", "wait_total_ns"])
         self.assertEqual(list(report["locks"][0]), ["lock", "wait_total_ns"])
@@ -167,7 +168,7 @@ class Output(Mixed):
                             .stdout)
         self.assertEqual(list(report["callers"][0]), ["wait_total_ns"])
 
-    def test_a_small_share_is_not_none(self):
+    def test_small_share_is_not_shown_as_zero(self):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 4000, 0), lock(5), lock()))
         self.assertIn(" <0.1% ", self.report("--table", "locks").stdout)
         self.assertNotIn("<0.1%", self.report("--table", "callers", "--filter", "lock == 1").stdout)
@@ -182,7 +183,8 @@ class Output(Mixed):
         """--blockers records holders of spin locks alone."""
         acquire = etl.START_CLOCK + 2 * etl.PERF_FREQ
         self.write(etl.file(etl.resource_rundown(), etl.perfinfo(
-            0x052B, etl.resource(acquire=acquire, wait=10**6, hold=1), time_stamp=acquire + 1)))
+            0x052B, etl.resource_data(acquire=acquire, wait=10**6, hold=1),
+            time_stamp=acquire + 1)))
         report = self.report("--table", "blockers")
         self.assertIn("(unknown)", report.stdout)
         self.assertEqual(report.stderr, "")
@@ -209,7 +211,7 @@ class Output(Mixed):
     def test_programs_get_all_rows(self):
         self.write(etl.file(*(lock(address=0x100 + i) for i in range(35))))
         self.assertEqual(len(json.loads(self.report("--json").stdout)["locks"]), 35)
-        self.assertEqual(len(self.rows()), 35)
+        self.assertEqual(len(self.rows_of_csv()), 35)
         self.assertEqual(len(json.loads(self.report("--json", "--top", "3").stdout)["locks"]), 3)
         self.assertIn("(20 of 35)", self.report().stdout)
 
@@ -246,7 +248,7 @@ class Output(Mixed):
         self.assertEqual({row["thread"]: row["name"] for row in report["threads"]},
                          {11: "worker", 22: ""})
 
-    def terminal(self, *options, **environment):
+    def run_on_terminal(self, *options, **environment):
         try:
             master, slave = pty.openpty()
         except OSError:
@@ -270,23 +272,24 @@ class Output(Mixed):
 
     def test_text_fits_the_terminal(self):
         def width(*options):
-            text = self.terminal(*options, NO_COLOR="1").decode().split("Spin locks, by", 1)[1]
+            text = self.run_on_terminal(*options, NO_COLOR="1").decode().split("Spin locks, by",
+                                                                               1)[1]
             return max(len(line) for line in text.split("\r\n"))
         self.assertLessEqual(width(), 80)
         self.assertGreater(width("--columns", "all"), 80)
 
     def test_sort_column_stays_on_a_narrow_terminal(self):
-        text = self.terminal("--sort", "hold_max", NO_COLOR="1").decode().split("\r\n")
+        text = self.run_on_terminal("--sort", "hold_max", NO_COLOR="1").decode().split("\r\n")
         heading = next(line for line in text if line.startswith("Spin locks, by hold_max"))
         self.assertIn("hold max", text[text.index(heading) + 1])
         self.assertIn("(--wide shows: records, ", "\n".join(text))
 
-    def heading(self, text):
-        lines = unwrapped(text).splitlines()
+    def heading_of(self, text):
+        lines = join_wrapped_lines(text).splitlines()
         return next(lines[i + 1] for i in range(len(lines)) if lines[i].startswith("Spin locks, by"))
 
     def test_most_important_columns_stay_on_a_narrow_terminal(self):
-        heading = self.heading(self.narrow(80)).split()
+        heading = self.heading_of(self.report_at_width(80)).split()
         for word in "lock contended wait wait max hold hold max".split():
             self.assertIn(word, heading)
         piped = run("report", "--table", "locks", self.path).stdout
@@ -296,10 +299,10 @@ class Output(Mixed):
         self.assertNotIn("(--wide shows: ", wide)
         left_out = re.search(r"\(--wide shows: ([^)]*)\)", piped).group(1)
         for title in re.split(r",\s+", left_out):
-            self.assertNotIn("  " + title + "  ", self.heading(piped) + "  ")
-            self.assertIn("  " + title + "  ", self.heading(wide) + "  ")
+            self.assertNotIn("  " + title + "  ", self.heading_of(piped) + "  ")
+            self.assertIn("  " + title + "  ", self.heading_of(wide) + "  ")
 
-    def narrow(self, columns, table="locks"):
+    def report_at_width(self, columns, table="locks"):
         return run("report", "--table", table, self.path,
                    env={**os.environ, "COLUMNS": str(columns)}).stdout
 
@@ -308,33 +311,33 @@ class Output(Mixed):
             stream.write("lock 0x100 %s\n" % (30 * "long_name"))
         for columns in 1, 20, 50, 60, 70, 80, 90:
             for table in "locks", "callers", "resources", "threads":
-                text = self.narrow(columns, table)
+                text = self.report_at_width(columns, table)
                 self.assertLessEqual(max(map(len, text.splitlines())), max(columns, 50), text)
-            self.assertEqual(self.heading(self.narrow(columns)).split()[0], "lock")
-            self.assertIn("  wait", self.heading(self.narrow(columns)))
+            self.assertEqual(self.heading_of(self.report_at_width(columns)).split()[0], "lock")
+            self.assertIn("  wait", self.heading_of(self.report_at_width(columns)))
 
     def test_least_important_column_goes_first(self):
         counts = []
         for columns in range(60, 200, 10):
-            text = self.narrow(columns)
-            counts.append(len(re.split(r"  +", self.heading(text))))
-            if "acquired" not in self.heading(text):
-                self.assertNotIn("records", self.heading(text))
+            text = self.report_at_width(columns)
+            counts.append(len(re.split(r"  +", self.heading_of(text))))
+            if "acquired" not in self.heading_of(text):
+                self.assertNotIn("records", self.heading_of(text))
         self.assertEqual(counts, sorted(counts))
         self.assertGreater(counts[-1], counts[0])
 
     def test_long_names_are_shortened_on_a_terminal(self):
         with open(self.path + ".names", "w", encoding="utf-8") as stream:
             stream.write("lock 0x100 first_\u00e4" + 40 * "\u00e4" + "_last\n")
-        text = self.terminal("--table", "callers", NO_COLOR="1").decode()
+        text = self.run_on_terminal("--table", "callers", NO_COLOR="1").decode()
         table = text[text.index("Callers of spin locks, by"):].split("\r\n")
         self.assertLessEqual(max(map(len, table)), 80)
         self.assertRegex(text, r"first_\u00e4+\.\.\u00e4*_last")
 
     def test_colour_on_a_terminal_alone(self):
-        self.assertIn(b"\x1b[", self.terminal())
-        self.assertNotIn(b"\x1b[", self.terminal(NO_COLOR="1"))
-        self.assertNotIn(b"\x1b[", self.terminal(TERM="dumb"))
+        self.assertIn(b"\x1b[", self.run_on_terminal())
+        self.assertNotIn(b"\x1b[", self.run_on_terminal(NO_COLOR="1"))
+        self.assertNotIn(b"\x1b[", self.run_on_terminal(TERM="dumb"))
         self.assertNotIn("\x1b[", self.report().stdout)
 
 
@@ -363,8 +366,8 @@ from 1.00ms      25.0% #####                25.0% #####
 
     def test_readers_and_writers_have_distributions_of_their_own(self):
         self.write(etl.file(etl.resource_rundown(1, 1),
-                            etl.linux_lock("rwsem", 0x22, address=0x100, hold=40, wait=400),
-                            etl.linux_lock("rwsem", 0x42, address=0x100, hold=4, wait=0)))
+                            etl.linux_lock_event("rwsem", 0x22, address=0x100, hold=40, wait=400),
+                            etl.linux_lock_event("rwsem", 0x42, address=0x100, hold=4, wait=0)))
         text = self.report("--lock", "0x100")
         self.assertIn("How long 0x100 (rwsem exclusive) is waited for and held\n", text)
         self.assertIn("How long 0x100 (rwsem shared) is waited for and held\n", text)
@@ -401,7 +404,7 @@ class Page(html.parser.HTMLParser):
 
 
 class Html(Mixed):
-    def page(self):
+    def parse_page(self):
         path = os.path.join(self.directory.name, "page.html")
         self.report("--html", path)
         with open(path) as stream:
@@ -428,29 +431,30 @@ class Html(Mixed):
         self.assertEqual(os.path.getsize(names), 8)
 
     def test_page_is_whole_and_needs_nothing(self):
-        page, text = self.page()
+        page, text = self.parse_page()
         self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", "")
                          .replace("http-equiv", ""))
         # The data and the script are the last elements, and the page is complete without them.
         self.assertEqual((page.tags.count("script"), page.tags[-2:]), (2, ["script", "script"]))
         self.assertIsNone(re.search(r"<[^>]*\son\w+=", text))
         self.assertIn("prefers-color-scheme: dark", text)
-        data = tool.pictures(text)
+        data = tool.pictures_of_page(text)
         self.assertEqual([line["title"] for line in data["timelines"]],
                          ["When spin locks were waited for", "When locks that sleep were waited for"])
         self.assertEqual({lock["is_sleeping"] for lock in data["locks"]}, {False, True})
         self.assertTrue(all(lock["times"] for lock in data["locks"]))
 
     def test_page_begins_with_the_answer_of_the_text(self):
-        page, _ = self.page()
+        page, _ = self.parse_page()
         self.assertIn(self.report().stdout.split("\n\n")[0], page.text)
 
     @staticmethod
-    def picture(text, title):
+    def time_line_of(text, title):
         """The (time, sum) of each slot that is not empty by the label of its row, and the ends of
         the axis.
         """
-        line, = [line for line in tool.pictures(text)["timelines"] if line["title"] == title]
+        line, = [line for line in tool.pictures_of_page(text)["timelines"]
+                 if line["title"] == title]
         return {row["label"]: [(line["origin"] + i * line["slot"], value)
                                for i, value in enumerate(row["sums"]) if value]
                 for row in line["rows"]}, \
@@ -462,18 +466,18 @@ class Html(Mixed):
                                 time_stamp=etl.START_CLOCK + int(seconds * etl.PERF_FREQ))
 
         self.write(etl.file(
-            at(1, 0x0524, etl.context_swap(new=11, old=0), 4),
+            at(1, 0x0524, etl.context_swap_data(new=11, old=0), 4),
             at(2, 0x0529, etl.spin_lock(address=0x100, wait=500_000, spins=3)),
-            at(3, 0x052B, etl.resource(address=0x700)),
-            at(3, 0x0524, etl.context_swap(new=0, old=11), 4),
-            at(3, 0x052B, etl.resource(address=0x600, wait=1_000_000)),
+            at(3, 0x052B, etl.resource_data(address=0x700)),
+            at(3, 0x0524, etl.context_swap_data(new=0, old=11), 4),
+            at(3, 0x052B, etl.resource_data(address=0x600, wait=1_000_000)),
             at(8, 0x0F4C, struct.pack("<IIII", 1, 1, 1000, 0), 3)))
-        _, text = self.page()
+        _, text = self.parse_page()
         for title, label, begin, end, total in (
                 ("When spin locks were waited for", "0x100", 1.75, 2, .25),
                 ("When locks that sleep were waited for", "0x600", 2.5, 3, .5),
                 ("When threads ran", "thread 11", 1, 3, 2)):
-            rows, axis = self.picture(text, title)
+            rows, axis = self.time_line_of(text, title)
             bars = rows[label]
             # The axis extends from the start of the session to its last event.
             self.assertEqual(axis[0], 0)
@@ -489,8 +493,8 @@ class Html(Mixed):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(
             address=0x100, acquire=4 * second, release=5 * second, wait=3 * second, spins=9),
             time_stamp=etl.START_CLOCK + 5 * second)))
-        _, text = self.page()
-        bars = self.picture(text, "When spin locks were waited for")[0]["0x100"]
+        _, text = self.parse_page()
+        bars = self.time_line_of(text, "When spin locks were waited for")[0]["0x100"]
         self.assertAlmostEqual(max(sum_ for _, sum_ in bars), 1, delta=.01)
         self.assertAlmostEqual(bars[0][0], 1, delta=.1)
         self.assertAlmostEqual(bars[-1][0], 4, delta=.1)
@@ -507,7 +511,7 @@ class Html(Mixed):
                                              (1, (sampled, other), ["0x300", "0x200"], ["0x200"])):
             self.write(etl.file(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1),
                                 *events))
-            data = tool.pictures(self.page()[1])
+            data = tool.pictures_of_page(self.parse_page()[1])
             self.assertEqual([row["label"] for line in data["timelines"] for row in line["rows"]],
                              waited)
             self.assertEqual([each["name"] for each in data["locks"]], waited)
@@ -515,7 +519,7 @@ class Html(Mixed):
 
     def test_page_hides_rows_beyond_the_first_ten(self):
         self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))
-        _, text = self.page()
+        _, text = self.parse_page()
         parts = text.split("<h2>Spin locks")[1].split("<h2>")[0].split("<tbody>")
         self.assertEqual([part.count("<tr>") for part in parts[1:]], [10, 20])
         # With --top the page says how many rows are shown of how many.
@@ -525,7 +529,7 @@ class Html(Mixed):
 
     def test_page_says_how_many_locks_have_no_section(self):
         self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))
-        data = tool.pictures(self.page()[1])
+        data = tool.pictures_of_page(self.parse_page()[1])
         self.assertEqual(([each["name"] for each in data["locks"][:2]], len(data["locks"]),
                           data["lock_count"]), (["0x1e00", "0x1d00"], 12, 30))
 
@@ -535,7 +539,7 @@ class Html(Mixed):
         with open(path) as stream:
             text = stream.read()
         self.assertEqual(text.count("<table>"), 2)
-        data = tool.pictures(text)
+        data = tool.pictures_of_page(text)
         self.assertEqual((data["timelines"], data["locks"]), ([], []))
 
     def test_page_is_written_to_the_standard_output(self):
@@ -551,7 +555,7 @@ class Html(Mixed):
     def test_html_in_names_is_escaped(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("0000000000000100 b <script>alert(1)</script>&\"\n")
-        page, text = self.page()
+        page, text = self.parse_page()
         self.assertEqual(text.count("<script"), 2)
         self.assertIn("<script>alert(1)</script>", page.text)
 
@@ -561,9 +565,9 @@ class Html(Mixed):
             self.write(etl.file(lock(3, address=0x100, wait=9)))
             with open(self.path + ".names", "w", encoding="utf-8") as stream:
                 stream.write("0000000000000100 b %s\n" % name)
-            page, text = self.page()
+            page, text = self.parse_page()
             self.assertEqual(text.count("<script"), 2)
-            self.assertIn(name, [each["name"] for each in tool.pictures(text)["locks"]])
+            self.assertIn(name, [each["name"] for each in tool.pictures_of_page(text)["locks"]])
             self.assertIn(name, page.text)
 
     def test_bytes_that_are_no_utf_8_are_replaced(self):
@@ -578,12 +582,13 @@ class Html(Mixed):
         with open(page, encoding="utf-8") as stream:
             text = stream.read()
         self.assertIn("a?", text)
-        self.assertEqual([each["name"] for each in tool.pictures(text)["locks"]], ["??("])
+        self.assertEqual([each["name"] for each in tool.pictures_of_page(text)["locks"]], ["??("])
 
     def test_page_without_events_has_no_pictures(self):
         self.write(etl.header_buffer(1))
-        _, text = self.page()
-        self.assertEqual(tool.pictures(text), {"timelines": [], "locks": [], "lock_count": 0})
+        _, text = self.parse_page()
+        self.assertEqual(tool.pictures_of_page(text),
+                         {"timelines": [], "locks": [], "lock_count": 0})
 
     def test_page_that_cannot_be_written_is_reported(self):
         result = self.report("--html", "/nonexistent/page.html", status=1)

@@ -13,7 +13,7 @@ import etl_writer as etl
 import tap
 from report_case import Case, NS, lock
 import tool
-from tool import NTKLOG, run, unwrapped
+from tool import NTKLOG, run, join_wrapped_lines
 
 
 class Errors(Case):
@@ -82,7 +82,7 @@ class Errors(Case):
         rows = json.loads(self.report("--json", "--columns", "all").stdout)["locks"]
         return rows, self.report().stdout
 
-    def test_error_in_step_with_a_loop_is_unknown(self):
+    def test_error_of_sampling_in_step_with_a_loop_is_unknown(self):
         """The sampled locks repeat."""
         for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
             for processors in 1, 2:
@@ -119,7 +119,7 @@ class Errors(Case):
 
     def test_error_is_zero_where_all_are_written(self):
         row = self.json(etl.resource_rundown(1, 1),
-                        etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
+                        etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
         for column in "releases_error", "wait_total_error", "hold_total_error":
             self.assertEqual(row[column], 0)
         self.assertNotRegex("".join(self.text_row("--table", "resources")), r"\+-")
@@ -138,8 +138,8 @@ class Errors(Case):
                                delta=.001)
 
     def test_releases_have_an_error(self):
-        row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource(
-            wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
+        row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource_data(
+            wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
         self.assertEqual(row["releases"], 101)
         self.assertAlmostEqual(row["releases_error"], (100 * 99) ** .5 / 101)
         self.assertEqual(row["wait_total_error"], 0)
@@ -163,18 +163,18 @@ class Errors(Case):
 
 
 class ContextSwaps(Case):
-    def swap(self, time, new, old, state=5, version=4):
-        return etl.perfinfo(0x0524, etl.context_swap(version, new=new, old=old, state=state,
-                                                     wait_time=2),
+    def swap_event(self, time, new, old, state=5, version=4):
+        return etl.perfinfo(0x0524, etl.context_swap_data(version, new=new, old=old, state=state,
+                                                          wait_time=2),
                             version=version, time_stamp=etl.START_CLOCK + time)
 
     def test_context_switches_are_summed_by_thread_and_cpu(self):
         for version in (1, 2, 3, 4):
-            report = self.json(self.swap(100, 7, 0, version=version),
-                               self.swap(400, 8, 7, state=1, version=version),
-                               self.swap(500, 7, 8, version=version),
-                               self.swap(600, 0, 7, version=version),
-                               self.swap(1000, 8, 0, version=version))
+            report = self.json(self.swap_event(100, 7, 0, version=version),
+                               self.swap_event(400, 8, 7, state=1, version=version),
+                               self.swap_event(500, 7, 8, version=version),
+                               self.swap_event(600, 0, 7, version=version),
+                               self.swap_event(1000, 8, 0, version=version))
             threads = {row["thread"]: row for row in report["threads"]}
             self.assertEqual(sorted(threads), [7, 8])
             self.assertEqual((threads[7]["switches"], threads[8]["switches"]), (2, 2))
@@ -188,7 +188,7 @@ class ContextSwaps(Case):
 
     def test_switch_from_an_unexpected_thread_counts_as_unknown(self):
         """The thread switched from is not the thread switched to before, so records are missing."""
-        report = self.json(self.swap(100, 7, 0), self.swap(400, 9, 8))
+        report = self.json(self.swap_event(100, 7, 0), self.swap_event(400, 9, 8))
         self.assertEqual(report["processors"][0]["unknown"], 1)
         self.assertEqual({row["run_total_ns"] for row in report["threads"]}, {0})
 
@@ -197,7 +197,7 @@ class FlightRecordings(Case):
 
     END = 132_000_000_000_000_000 + 1_000_000_000
 
-    def flight(self, mode=0x400, lost=17):
+    def write_flight_recording(self, mode=0x400, lost=17):
         def event(time, processor):
             return etl.perfinfo(0x0529, etl.spin_lock(address=0x100 + processor, spins=1),
                                 time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
@@ -210,7 +210,7 @@ class FlightRecordings(Case):
         self.write(data)
 
     def test_many_files_show_rates_if_one_of_them_does(self):
-        self.flight()
+        self.write_flight_recording()
         other = os.path.join(self.directory.name, "other.etl")
         with open(other, "wb") as stream:
             stream.write(etl.file(etl.spinlock_rundown(), lock(5, wait=7)))
@@ -223,7 +223,7 @@ class FlightRecordings(Case):
 
     def test_rates_are_of_the_time_that_is_left(self):
         for mode, lost in (0x400, 17), (0x400, 0), (0x2, 0):
-            self.flight(mode, lost)
+            self.write_flight_recording(mode, lost)
             report = json.loads(self.report("--json", "--columns", "all").stdout)
             # 40 acquisitions in 1 second, and 10 in 10 seconds.
             self.assertAlmostEqual(report["seconds"], 10)
@@ -231,7 +231,7 @@ class FlightRecordings(Case):
                              [("0x100", 40), ("0x101", 1)])
             self.assertEqual(report["buffers_lost"], 0)
             self.assertEqual(report["buffers_overwritten"], 18 if mode == 2 or not lost else 17)
-            text = unwrapped(self.report().stdout)
+            text = join_wrapped_lines(self.report().stdout)
             self.assertNotIn("LOST", text)
             self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten")
             self.assertIn("CPU 1 is covered from 90.000 s on, the others from later on, the last, "
@@ -252,7 +252,8 @@ class FlightRecordings(Case):
                     events.append(etl.perfinfo(0x0529, etl.spin_lock(
                         address=0x100 + cpu, spins=1, wait=wait, acquire=time, release=time + 10),
                         time_stamp=time) if kind == "spin" else etl.perfinfo(
-                            0x052B, etl.resource(address=0x100 + cpu, wait=wait), time_stamp=time))
+                            0x052B, etl.resource_data(address=0x100 + cpu, wait=wait),
+                            time_stamp=time))
                 yield etl.buffer(events, processor=cpu, sequence=sequence + first // 20)
         for kind, table, name in (("spin", "locks", "lock"), ("resource", "resources", "resource")):
             parts = [*buffers(1, 91, 91, 10_000, 30, kind), *buffers(0, 98.9, 100, 9_000, 50, kind)]
@@ -282,12 +283,12 @@ class FlightRecordings(Case):
         self.assertAlmostEqual(rows["0x100"]["per_second"], 20 / 3)
 
     def test_the_time_line_begins_with_the_events(self):
-        self.flight()
+        self.write_flight_recording()
         page = os.path.join(self.directory.name, "page.html")
         self.report("--html", page)
         with open(page) as stream:
             text = stream.read()
-        line, = tool.pictures(text)["timelines"]
+        line, = tool.pictures_of_page(text)["timelines"]
         starts = [line["origin"] + i * line["slot"] for row in line["rows"]
                   for i, value in enumerate(row["sums"]) if value]
         # The wait of the first event ended before the event, and so before the time line.
@@ -319,26 +320,27 @@ class Observed(Case):
     """A session observes a group from and until the time that its events say."""
 
     @staticmethod
-    def at(seconds):
+    def stamp_at(seconds):
         return {"time_stamp": etl.START_CLOCK + int(seconds * etl.PERF_FREQ)}
 
-    def lock(self, seconds, **changes):
-        return etl.perfinfo(0x0529, etl.spin_lock(spins=1, wait=100, **changes), **self.at(seconds))
+    def lock_event(self, seconds, **changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(spins=1, wait=100, **changes),
+                            **self.stamp_at(seconds))
 
     def test_rates_are_of_the_time_in_which_the_group_was_observed(self):
         spin, mutex, nt = 0xA0000001, 0xA0000004, 0x20010000
-        events = [(at, etl.observed(group, is_observed, **self.at(at)))
+        events = [(at, etl.observed_event(group, is_observed, **self.stamp_at(at)))
                   for at, group, is_observed in ((0, nt, 1), (1, spin, 1), (2, mutex, 1),
                                                  (8, mutex, 0), (9, spin, 0), (10, nt, 0))]
         # A hook writes records before all hooks are attached.
         for address, first, flags in (0x100, 1.2, 1), (0x200, .5, 1), (0x300, 1, 0x40):
-            events += [(at, self.lock(at, address=address, flags=flags))
+            events += [(at, self.lock_event(at, address=address, flags=flags))
                        for at in (first, 2, 3, 4)]
-        events += [(at, etl.linux_lock("mutex", wait=100, delta=0, **self.at(at)))
+        events += [(at, etl.linux_lock_event("mutex", wait=100, delta=0, **self.stamp_at(at)))
                    for at in (1.9, 3, 5, 8.5)]
         events.sort(key=lambda event: event[0])
         report = self.json(data=etl.file(
-            etl.spinlock_rundown(1, 1, 1, 0, **self.at(0)), etl.ntklog_rundown(0),
+            etl.spinlock_rundown(1, 1, 1, 0, **self.stamp_at(0)), etl.ntklog_rundown(0),
             *(event for _, event in events),
             groups=(nt, spin, mutex)))
         rows = {row["lock"]: row for row in report["locks"]}
@@ -354,17 +356,20 @@ class Observed(Case):
         self.assertEqual(report["resources"][0]["releases"], 4)
         self.assertEqual(report["observed"], {"spinlock": 10, "linux_spinlock": 8, "linux_mutex": 6})
         self.assertIn("observed for 10.000 s: spinlock; for 8.000 s: linux_spinlock; "
-                      "for 6.000 s: linux_mutex; rates are of these times\n", unwrapped(self.report().stdout))
+                      "for 6.000 s: linux_mutex; rates are of these times\n",
+                      join_wrapped_lines(self.report().stdout))
         report = json.loads(self.report("--json", "--from", "1.5", "--to", "3.5").stdout)
         rows = {row["lock"]: row for row in report["locks"]}
         self.assertAlmostEqual(rows["0x100"]["per_second"], 2 / 2)
 
     def test_rate_counts_only_the_observed_times(self):
-        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock(2),
-                           etl.observed(0xA0000002, 0, **self.at(3)),
-                           etl.observed(0xA0000002, 1, **self.at(5)), self.lock(6),
-                           etl.observed(0xA0000002, 0, **self.at(7)), self.lock(1),
-                           etl.perfinfo(0x1234, b"", **self.at(10)))
+        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(2),
+                           etl.observed_event(0xA0000002, 0, **self.stamp_at(3)),
+                           etl.observed_event(0xA0000002, 1, **self.stamp_at(5)),
+                           self.lock_event(6),
+                           etl.observed_event(0xA0000002, 0, **self.stamp_at(7)),
+                           self.lock_event(1),
+                           etl.perfinfo(0x1234, b"", **self.stamp_at(10)))
         self.assertAlmostEqual(report["locks"][0]["per_second"], 3 / 5)
 
     def test_record_outside_the_observed_time_does_not_count_in_a_rate(self):
@@ -373,8 +378,9 @@ class Observed(Case):
         # A suspend ends the observation, and the resume begins it anew.
         changes = {1: 1, 4: 0, 5: 1, 9: 0, 10: 0}
         for at in sorted((*times, *changes)):
-            events.append(etl.observed(spin, changes[at], **self.at(at)) if at in changes else
-                          self.lock(at, address=0x100, flags=1))
+            events.append(etl.observed_event(spin, changes[at], **self.stamp_at(at))
+                          if at in changes else
+                          self.lock_event(at, address=0x100, flags=1))
         for options in (), ("--by", "cpu"):
             self.write(etl.file(*events, groups=[spin]))
             (row,) = json.loads(self.report("--json", "--table", "locks", *options).stdout)["locks"]
@@ -385,19 +391,19 @@ class Observed(Case):
 
     def test_group_whose_first_event_ends_it_was_observed_before(self):
         report = self.json(data=etl.file(
-            etl.ntklog_rundown(0), etl.spinlock_rundown(1, 1, 1, 0), self.lock(1, flags=1),
-            self.lock(2, flags=1), etl.observed(0xA0000001, 0, **self.at(4)),
-            self.lock(5, flags=1), groups=[0xA0000001]))
+            etl.ntklog_rundown(0), etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(1, flags=1),
+            self.lock_event(2, flags=1), etl.observed_event(0xA0000001, 0, **self.stamp_at(4)),
+            self.lock_event(5, flags=1), groups=[0xA0000001]))
         self.assertAlmostEqual(report["locks"][0]["per_second"], 2 / 4)
 
     def test_flight_recording_counts_observed_records_of_each_cpu(self):
         spin = 0xA0000001
-        buffers = [etl.buffer([etl.ntklog_rundown(0, **self.at(95)),
-                               *(self.lock(at, address=0x100, flags=1) for at in (95, 96))],
+        buffers = [etl.buffer([etl.ntklog_rundown(0, **self.stamp_at(95)),
+                               *(self.lock_event(at, address=0x100, flags=1) for at in (95, 96))],
                               sequence=20),
-                   etl.buffer([etl.observed(spin, 0, **self.at(97)),
-                               self.lock(98, address=0x100, flags=1)], sequence=21),
-                   etl.buffer([self.lock(at, address=0x100, flags=1) for at in (92, 97.5)],
+                   etl.buffer([etl.observed_event(spin, 0, **self.stamp_at(97)),
+                               self.lock_event(98, address=0x100, flags=1)], sequence=21),
+                   etl.buffer([self.lock_event(at, address=0x100, flags=1) for at in (92, 97.5)],
                               processor=1, sequence=22)]
         data = bytearray(etl.header_buffer(1 + len(buffers), [spin],
                                            end_time=FlightRecordings.END) +
@@ -409,7 +415,8 @@ class Observed(Case):
         self.assertAlmostEqual(row["per_second"], 2 / 2 + 1 / 5)
 
     def test_without_such_events_rates_are_of_the_whole_time(self):
-        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock(4), self.lock(10))
+        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(4),
+                           self.lock_event(10))
         self.assertAlmostEqual(report["locks"][0]["per_second"], .2)
         self.assertNotIn("observed", report)
 
@@ -418,34 +425,39 @@ class ChangedRates(Case):
     """At a change of rates a session writes the old rates and the new ones."""
 
     @staticmethod
-    def at(seconds):
+    def stamp_at(seconds):
         return {"time_stamp": etl.START_CLOCK + int(seconds * etl.PERF_FREQ)}
 
-    def spin_rates(self, seconds, hook_id, contention, acquire):
+    def spin_rates_event(self, seconds, hook_id, contention, acquire):
         return etl.perfinfo(hook_id, struct.pack("<IIII", 1, contention, acquire, 0), 3,
-                            **self.at(seconds))
+                            **self.stamp_at(seconds))
 
-    def resource_rates(self, seconds, hook_id, release, contention):
-        return etl.perfinfo(hook_id, struct.pack("<III", release, contention, 1), **self.at(seconds))
+    def resource_rates_event(self, seconds, hook_id, release, contention):
+        return etl.perfinfo(hook_id, struct.pack("<III", release, contention, 1),
+                            **self.stamp_at(seconds))
 
-    def file(self):
+    def file_with_changes(self):
         """The rates are 1 and 100 until 2 s, 50 and 1000 until 4 s, then 1 and 100 again."""
         def locks(seconds):
-            return [etl.perfinfo(0x0529, etl.spin_lock(spins=spins, wait=10), **self.at(seconds))
-                    for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource(
-                        wait=0, delta=0), **self.at(seconds))]
+            return [etl.perfinfo(0x0529, etl.spin_lock(spins=spins, wait=10),
+                                 **self.stamp_at(seconds))
+                    for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource_data(
+                        wait=0, delta=0), **self.stamp_at(seconds))]
         # The other CPU's records come first in the file; the changes are on the second CPU.
         return etl.header_buffer(3) + etl.buffer(locks(1) + locks(3) + locks(5)) + etl.buffer(
-            [self.spin_rates(0, 0x0F4B, 1, 100), self.resource_rates(0, 0x0F4D, 10, 1)] + locks(1) +
-            [self.spin_rates(2, 0x0F4C, 1, 100), self.spin_rates(2, 0x0F4B, 50, 1000),
-             self.resource_rates(2, 0x0F4E, 10, 1), self.resource_rates(2, 0x0F4D, 200, 1)] +
-            [self.spin_rates(4, 0x0F4C, 50, 1000), self.spin_rates(4, 0x0F4B, 1, 100),
-             self.resource_rates(4, 0x0F4E, 200, 1), self.resource_rates(4, 0x0F4D, 10, 1)] +
-            [self.spin_rates(6, 0x0F4C, 1, 100), self.resource_rates(6, 0x0F4E, 10, 1)],
+            [self.spin_rates_event(0, 0x0F4B, 1, 100),
+             self.resource_rates_event(0, 0x0F4D, 10, 1)] + locks(1) +
+            [self.spin_rates_event(2, 0x0F4C, 1, 100), self.spin_rates_event(2, 0x0F4B, 50, 1000),
+             self.resource_rates_event(2, 0x0F4E, 10, 1),
+             self.resource_rates_event(2, 0x0F4D, 200, 1)] +
+            [self.spin_rates_event(4, 0x0F4C, 50, 1000), self.spin_rates_event(4, 0x0F4B, 1, 100),
+             self.resource_rates_event(4, 0x0F4E, 200, 1),
+             self.resource_rates_event(4, 0x0F4D, 10, 1)] +
+            [self.spin_rates_event(6, 0x0F4C, 1, 100), self.resource_rates_event(6, 0x0F4E, 10, 1)],
             processor=1, sequence=2)
 
     def test_each_record_is_scaled_by_the_rates_of_its_time(self):
-        report = self.json(data=self.file())
+        report = self.json(data=self.file_with_changes())
         (row,) = report["locks"]
         # Both CPUs have records until 2 s, and one CPU in each later stretch.
         self.assertEqual(row["acquisitions"], 2 * (100 + 2) + (1000 + 100) + (100 + 2))
@@ -456,67 +468,69 @@ class ChangedRates(Case):
         self.assertEqual([(part["from"], part["rates"]["spinlock"]["acquire_sample_rate"])
                           for part in report["rates_by_time"] if "spinlock" in part["rates"]][-1],
                          (4, 100))
-        text = unwrapped(self.report().stdout)
+        text = join_wrapped_lines(self.report().stdout)
         for words in ("each record is scaled by those of its time", "from 2.000 s to 4.000 s:",
                       "1 in 50 acquisitions that waited", "of the others 1 in 200"):
             self.assertIn(words, text)
 
     def test_a_selection_does_not_hide_the_changes(self):
-        self.write(self.file())
+        self.write(self.file_with_changes())
         report = json.loads(self.report("--json", "--from", "2.5", "--to", "3.5").stdout)
         self.assertEqual(report["locks"][0]["acquisitions"], 1100)
 
-    def long_file(self, *more):
+    def file_of_seconds(self, *more):
         """Each second has a buffer; the rate changes in that of 3 s, and @more is in that of 4 s."""
-        parts = [[etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(second + half))
+        parts = [[etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.stamp_at(second + half))
                   for half in (0, .5)] for second in range(1, 10)]
-        parts[0].insert(0, self.spin_rates(0, 0x0F4B, 1, 100))
-        parts[2].insert(1, self.spin_rates(3.2, 0x0F4C, 1, 100))
-        parts[2].insert(2, self.spin_rates(3.2, 0x0F4B, 1, 1000))
+        parts[0].insert(0, self.spin_rates_event(0, 0x0F4B, 1, 100))
+        parts[2].insert(1, self.spin_rates_event(3.2, 0x0F4C, 1, 100))
+        parts[2].insert(2, self.spin_rates_event(3.2, 0x0F4B, 1, 1000))
         parts[3][1:1] = more
         return etl.header_buffer(len(parts) + 1) + b"".join(
             etl.buffer(part, sequence=1 + number) for number, part in enumerate(parts))
 
     def test_buffers_outside_of_a_selection_are_skipped_without_a_trace(self):
         """Their changes and their damage are in the report, and the selected events too."""
-        self.write(self.long_file())
+        self.write(self.file_of_seconds())
         for begin, end, acquisitions in (("1.2", "2.2", 200), ("6", "7", 3000), ("6.1", "6.4", 0),
                                          ("8.9", "20", 2000), ("0", "1", 100)):
             report = json.loads(self.report("--json", "--from", begin, "--to", end).stdout)
             self.assertEqual(sum(row["acquisitions"] for row in report["locks"]), acquisitions)
             self.assertEqual(report["damaged_buffers"], 0)
             self.assertTrue(report["rates_changed"])
-        odd = etl.perfinfo(0x0529, etl.spin_lock() + b"x", **self.at(4.2))
+        odd = etl.perfinfo(0x0529, etl.spin_lock() + b"x", **self.stamp_at(4.2))
         for damage in odd[:2] + b"\0" + odd[3:], odd + b"\0" * 7:
-            self.write(self.long_file(damage))
+            self.write(self.file_of_seconds(damage))
             report = json.loads(self.report("--json", "--from", "7", "--to", "8",
                                             status=damage[2] == 0).stdout)
             self.assertEqual(report["locks"][0]["acquisitions"], 3000)
             self.assertEqual(report["damaged_buffers"], int(damage[2] == 0))
 
     def test_selection_ends_before_skipped_events_though_the_last_buffer_is_damaged(self):
-        self.write(self.long_file() + etl.buffer([b"\0" * 16], sequence=10))
+        self.write(self.file_of_seconds() + etl.buffer([b"\0" * 16], sequence=10))
         report = json.loads(self.report("--json", "--from", "6", "--to", "6.9", status=1).stdout)
         self.assertAlmostEqual(report["seconds"], 0.9, 2)
 
     def test_damage_is_counted_once(self):
-        data = bytearray(self.file())
+        data = bytearray(self.file_with_changes())
         data[2 * etl.SIZE + 0x48 + 2] = 0
-        self.write(self.file() + etl.buffer([etl.perfinfo(0x0529, b"x" * 3)], sequence=3))
+        self.write(self.file_with_changes() +
+                   etl.buffer([etl.perfinfo(0x0529, b"x" * 3)], sequence=3))
         once = self.report("--json", status=1)
         self.assertEqual(json.loads(once.stdout)["damaged_events"], 1)
 
     def test_a_pipe_says_that_it_cannot_be_read_again(self):
-        result = subprocess.run([NTKLOG, "report", "-"], input=self.file(), capture_output=True,
+        result = subprocess.run([NTKLOG, "report", "-"], input=self.file_with_changes(),
+                                capture_output=True,
                                 check=True)
         self.assertIn(b"a pipe cannot be read again", result.stdout)
 
     def test_the_old_rates_at_the_change_are_those_before_it(self):
         """In a flight recording without its start the first rundown is that of a change."""
         report = self.json(
-            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(1)),
-            self.spin_rates(2, 0x0F4C, 1, 100), self.spin_rates(2, 0x0F4B, 1, 1000),
-            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(3)))
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.stamp_at(1)),
+            self.spin_rates_event(2, 0x0F4C, 1, 100), self.spin_rates_event(2, 0x0F4B, 1, 1000),
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.stamp_at(3)))
         self.assertEqual(report["locks"][0]["acquisitions"], 100 + 1000)
 
 

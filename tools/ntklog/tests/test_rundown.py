@@ -26,21 +26,21 @@ class Case(tool.Case):
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
-    def converted(self, data, *options):
+    def convert_to_perfetto(self, data, *options):
         with open(self.path, "wb") as stream:
             stream.write(data)
         return subprocess.run([NTKLOG, "convert", "--perfetto", "-", *options, self.path],
                               capture_output=True, timeout=600, check=True).stdout
 
-    def events(self, *events, bits=64, options=()):
+    def dump_events(self, *events, bits=64, options=()):
         result = self.run_on("dump", etl.file(*events, bits=bits), "--json", *options)
         return [json.loads(line) for line in result.stdout.splitlines()]
 
-    def last(self, *events, **changes):
-        return self.events(*events, **changes)[-1]
+    def last_dumped_event(self, *events, **changes):
+        return self.dump_events(*events, **changes)[-1]
 
 
-def lock(bits=64, address=KERNEL + 0x123, caller=DRIVER + 0x10, thread=55, time=2):
+def spin_event(bits=64, address=KERNEL + 0x123, caller=DRIVER + 0x10, thread=55, time=2):
     return etl.perfinfo(0x0529, etl.spin_lock(bits, address, caller, thread=thread), bits=bits,
                         time_stamp=etl.START_CLOCK + time * etl.PERF_FREQ)
 
@@ -50,22 +50,25 @@ class Threads(Case):
         for bits in 32, 64:
             for version in range(5):
                 for type_ in 1, 2, 3, 4:
-                    event = self.last(
-                        etl.process(8, "svchost.exe", version, bits, type_),
-                        etl.thread(55, 8, version, bits, type_), lock(bits), bits=bits)
+                    event = self.last_dumped_event(
+                        etl.process_event(8, "svchost.exe", version, bits, type_),
+                        etl.thread_event(55, 8, version, bits, type_), spin_event(bits), bits=bits)
                     self.assertEqual(event["ThreadName"], "svchost.exe",
                                      (bits, version, type_))
 
     def test_process_with_any_sid_has_a_name(self):
         for authorities in 0, 1, 15:
             for bits in 32, 64:
-                event = self.last(etl.process(8, "a.exe", 4, bits, authorities=authorities),
-                                  etl.thread(55, 8, 3, bits), lock(bits), bits=bits)
+                event = self.last_dumped_event(etl.process_event(8, "a.exe", 4, bits,
+                                                                 authorities=authorities),
+                                               etl.thread_event(55, 8, 3, bits), spin_event(bits),
+                                               bits=bits)
                 self.assertEqual(event["ThreadName"], "a.exe")
 
     def test_filter_by_process_selects_its_threads(self):
-        events = (etl.process(8, "a.exe"), etl.process(9, "b.exe"), etl.thread(55, 8),
-                  etl.thread(56, 9), lock(), lock(thread=56))
+        events = (etl.process_event(8, "a.exe"), etl.process_event(9, "b.exe"),
+                  etl.thread_event(55, 8),
+                  etl.thread_event(56, 9), spin_event(), spin_event(thread=56))
         for expression, threads in (("process == a.exe", [55]), ("process == 9", [56]),
                                     ("process != A.exe", [56])):
             result = self.run_on("dump", etl.file(*events), "--json", "--filter",
@@ -84,35 +87,41 @@ class Threads(Case):
         self.assertNotIn("ThreadName", self.last(*events, lock(thread=8, time=3)))
 
     def test_process_with_system_header_has_a_name(self):
-        event = self.last(etl.process(8, "a.exe", system_header=True), etl.thread(55, 8), lock())
+        event = self.last_dumped_event(etl.process_event(8, "a.exe", system_header=True),
+                                       etl.thread_event(55, 8), spin_event())
         self.assertEqual(event["ThreadName"], "a.exe")
 
     def test_named_threads_have_process_and_thread_name(self):
-        process = etl.process(8, "C:\\Windows\\my program.exe")
-        for threads in ([etl.thread(55, 8, 4, name="worker one")],
-                        [etl.thread(55, 8), etl.thread(55, 8, set_name=True, name="worker one")]):
-            event = self.last(process, *threads, lock())
+        process = etl.process_event(8, "C:\\Windows\\my program.exe")
+        for threads in ([etl.thread_event(55, 8, 4, name="worker one")],
+                        [etl.thread_event(55, 8),
+                         etl.thread_event(55, 8, set_name=True, name="worker one")]):
+            event = self.last_dumped_event(process, *threads, spin_event())
             self.assertEqual(event["ThreadName"], "my_program.exe/worker one")
         for bits in 32, 64:
-            event = self.last(etl.thread(55, 8, 4, bits, name="w\u00e4rme\u20ac"), lock(bits),
-                              bits=bits)
+            event = self.last_dumped_event(etl.thread_event(55, 8, 4, bits,
+                                                            name="w\u00e4rme\u20ac"),
+                                           spin_event(bits),
+                                           bits=bits)
             self.assertEqual(event["ThreadName"], "w\u00e4rme\u20ac")
 
     def test_last_thread_or_process_of_an_id_counts(self):
-        event = self.last(etl.process(8, "a.exe"), etl.process(9, "b.exe"), etl.thread(55, 8),
-                          etl.thread(55, 9), lock())
+        event = self.last_dumped_event(etl.process_event(8, "a.exe"), etl.process_event(9, "b.exe"),
+                                       etl.thread_event(55, 8),
+                                       etl.thread_event(55, 9), spin_event())
         self.assertEqual(event["ThreadName"], "b.exe")
-        event = self.last(etl.process(8, "a.exe"), etl.process(8, "b.exe"), etl.thread(55, 8),
-                          lock())
+        event = self.last_dumped_event(etl.process_event(8, "a.exe"), etl.process_event(8, "b.exe"),
+                                       etl.thread_event(55, 8),
+                                       spin_event())
         self.assertEqual(event["ThreadName"], "b.exe")
 
-    def test_the_rundown_may_come_behind(self):
-        events = self.events(lock(time=1), etl.process(8, "a.exe", type_=4),
-                             etl.thread(55, 8, type_=4))
+    def test_rundown_behind_the_events_names_them(self):
+        events = self.dump_events(spin_event(time=1), etl.process_event(8, "a.exe", type_=4),
+                                  etl.thread_event(55, 8, type_=4))
         self.assertIn("a.exe", [event.get("ThreadName") for event in events])
 
     def test_pipe_is_not_read_for_names(self):
-        data = etl.file(etl.process(8, "a.exe"), etl.thread(55, 8), lock())
+        data = etl.file(etl.process_event(8, "a.exe"), etl.thread_event(55, 8), spin_event())
         result = subprocess.run([NTKLOG, "dump", "--json", "-"], input=data, capture_output=True,
                                 timeout=600)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
@@ -123,9 +132,9 @@ class Threads(Case):
     def test_a_file_of_names_has_precedence(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 55 mine\nfffff80012345100 T KeFunction\n")
-        event = self.last(etl.process(8, "a.exe"), etl.thread(55, 8),
-                          etl.image(KERNEL, 0x1000, "\\ntoskrnl.exe"),
-                          lock(caller=KERNEL + 0x50))
+        event = self.last_dumped_event(etl.process_event(8, "a.exe"), etl.thread_event(55, 8),
+                                       etl.image_event(KERNEL, 0x1000, "\\ntoskrnl.exe"),
+                                       spin_event(caller=KERNEL + 0x50))
         self.assertEqual(event["ThreadName"], "mine")
         self.assertEqual(event["SpinLockAddressSymbol"], "KeFunction+0x23")
         self.assertEqual(event["CallerAddressSymbol"], "ntoskrnl.exe+0x50")
@@ -133,7 +142,8 @@ class Threads(Case):
     def test_headers_have_names_of_threads(self):
         header = struct.pack("<HBBHHIIqQ", 0x50, 0x13, 0xC0, 0, 0, 55, 8,
                              etl.START_CLOCK + etl.PERF_FREQ, 0).ljust(0x50, b"\0")
-        data = etl.file(etl.process(8, "a b.exe"), etl.thread(55, 8, 4, name="w"), header)
+        data = etl.file(etl.process_event(8, "a b.exe"), etl.thread_event(55, 8, 4, name="w"),
+                        header)
         self.assertEqual(json.loads(self.run_on("dump", data, "--json").stdout.splitlines()[-1])
                          ["ThreadName"], "a_b.exe/w")
         self.assertIn(" ThreadId=55 ThreadName=a_b.exe/w", self.run_on("dump", data).stdout)
@@ -141,26 +151,31 @@ class Threads(Case):
 
     def test_damaged_rundown_events_name_nothing(self):
         """The tool must not read beyond the end of the event."""
-        process = etl.process(8, "a.exe", 2)
+        process = etl.process_event(8, "a.exe", 2)
         for size in range(0x10, len(process)):
             cut = bytearray(process[:size])
             struct.pack_into("<H", cut, 4, size)
-            self.run_on("dump", etl.file(bytes(cut), etl.thread(55, 8), lock()))
+            self.run_on("dump", etl.file(bytes(cut), etl.thread_event(55, 8), spin_event()))
         wrong = bytearray(process)
         wrong[0x10 + 24 + 16 + 1] = 0xFF
-        event = self.last(bytes(wrong), etl.thread(55, 8), lock())
+        event = self.last_dumped_event(bytes(wrong), etl.thread_event(55, 8), spin_event())
         self.assertNotIn("ThreadName", event)
-        event = self.last(etl.process(8, "\x1b[31m\x9b.exe"), etl.thread(55, 8), lock())
+        event = self.last_dumped_event(etl.process_event(8, "\x1b[31m\x9b.exe"),
+                                       etl.thread_event(55, 8),
+                                       spin_event())
         self.assertEqual(event["ThreadName"], "?[31m?.exe")
 
     def test_long_names_are_cut_between_characters(self):
-        def switch(time_stamp, old, new):
-            return etl.perfinfo(0x0524, etl.context_swap(new=new, old=old), 4,
+        def switch_event(time_stamp, old, new):
+            return etl.perfinfo(0x0524, etl.context_swap_data(new=new, old=old), 4,
                                 time_stamp=etl.START_CLOCK + time_stamp)
         threads = range(55, 58)
-        data = etl.file(*(etl.thread(55 + i, 8, 4, name=i * "a" + 80 * "\u20ac") for i in range(3)),
-                        *(etl.perfinfo(0x052B, etl.resource(thread=thread)) for thread in threads),
-                        *(switch(10 * thread, thread, thread + 1) for thread in range(54, 58)))
+        data = etl.file(*(etl.thread_event(55 + i, 8, 4, name=i * "a" + 80 * "\u20ac")
+                          for i in range(3)),
+                        *(etl.perfinfo(0x052B, etl.resource_data(thread=thread))
+                          for thread in threads),
+                        *(switch_event(10 * thread, thread, thread + 1)
+                          for thread in range(54, 58)))
         names = self.path + "2.names"
         with open(names, "w", encoding="utf-8") as stream:
             stream.writelines("thread %d %s\n" % (55 + i, i * "a" + 100 * "\u20ac") for i in range(3))
@@ -168,7 +183,7 @@ class Threads(Case):
             # run_on() decodes the output as UTF-8, which would fail at a part of a character.
             self.run_on("report", data, *options)
             self.run_on("report", data, "--html", "-", *options)
-            made = perfetto_decoder.Trace(self.converted(data, *options))
+            made = perfetto_decoder.Trace(self.convert_to_perfetto(data, *options))
             tracks = [name for name, group in made.tracks.values()
                       if group == "resources and sleeping locks, by task"]
             self.assertEqual(tracks, [i * "a" + (200 - i) // 3 * "\u20ac" + (200 - i) % 3 * "?" +
@@ -176,8 +191,9 @@ class Threads(Case):
 
     def test_a_name_is_on_one_line(self):
         """A name in a file cannot make a line, a row or a column of its own."""
-        data = etl.file(etl.process(8, "a\n\tb.exe"), etl.thread(55, 8, 4, name="\n9 cpu0 \tX"),
-                        etl.image(KERNEL, 0x1000, "\\nt\n\tos.exe"), lock())
+        data = etl.file(etl.process_event(8, "a\n\tb.exe"),
+                        etl.thread_event(55, 8, 4, name="\n9 cpu0 \tX"),
+                        etl.image_event(KERNEL, 0x1000, "\\nt\n\tos.exe"), spin_event())
         lines = {}
         for command in ("dump",), ("dump", "--csv"), ("report",), ("report", "--csv"):
             result = self.run_on(*command[:1], data, *command[1:])
@@ -201,14 +217,17 @@ class Threads(Case):
             named = etl.perfinfo(0x0548, struct.pack("<II", 8, 55) + units + b"\0\0")
             cut = etl.perfinfo(0x0548, struct.pack("<II", 8, 55) + units)
             for event in named, cut:
-                self.assertEqual(self.last(event, lock())["ThreadName"], name, units)
+                self.assertEqual(self.last_dumped_event(event, spin_event())["ThreadName"], name,
+                                 units)
         # A name is cut before the first character that does not fit as a whole.
         for length in range(240, 260):
-            name = self.last(etl.thread(55, 8, name="x" * length + "\U0001F512" * 9, set_name=True),
-                             lock())["ThreadName"]
+            name = self.last_dumped_event(etl.thread_event(55, 8,
+                                                           name="x" * length + "\U0001F512" * 9,
+                                                           set_name=True),
+                                          spin_event())["ThreadName"]
             self.assertRegex(name, "^x+\U0001F512*$")
-        data = etl.file(lock()).replace("Logger".encode("utf-16-le"),
-                                        "Lo\U0001F512er".encode("utf-16-le"))
+        data = etl.file(spin_event()).replace("Logger".encode("utf-16-le"),
+                                              "Lo\U0001F512er".encode("utf-16-le"))
         self.assertIn("Lo\U0001F512er", self.run_on("info", data).stdout)
 
 
@@ -217,60 +236,65 @@ class Images(Case):
         for bits, kernel, driver in ((64, KERNEL, DRIVER), (32, 0x82000000, 0xF0000000)):
             for version in range(4):
                 for hook_id in (0x1402, 0x1403, 0x1404, 0x140A):
-                    event = self.last(
-                        etl.image(driver, 0x8000, "\\??\\C:\\Windows\\my driver.sys", version, bits,
-                                  hook_id),
-                        etl.image(kernel, 0x800000, "\\SystemRoot\\system32\\ntoskrnl.exe", version,
-                                  bits, hook_id),
-                        lock(bits, kernel + 0x123, driver), bits=bits)
+                    event = self.last_dumped_event(
+                        etl.image_event(driver, 0x8000, "\\??\\C:\\Windows\\my driver.sys", version,
+                                        bits, hook_id),
+                        etl.image_event(kernel, 0x800000, "\\SystemRoot\\system32\\ntoskrnl.exe",
+                                        version, bits, hook_id),
+                        spin_event(bits, kernel + 0x123, driver), bits=bits)
                     self.assertEqual(event["SpinLockAddressSymbol"], "ntoskrnl.exe+0x123")
                     self.assertEqual(event["CallerAddressSymbol"], "my_driver.sys")
 
     def test_address_beyond_an_image_has_no_symbol(self):
-        image = etl.image(KERNEL, 0x1000, "ntoskrnl.exe")
-        self.assertEqual(self.last(image, lock(address=KERNEL + 0xFFF))["SpinLockAddressSymbol"],
+        image = etl.image_event(KERNEL, 0x1000, "ntoskrnl.exe")
+        self.assertEqual(self.last_dumped_event(image, spin_event(address=KERNEL +
+                                                                  0xFFF))["SpinLockAddressSymbol"],
                          "ntoskrnl.exe+0xfff")
         for address in KERNEL + 0x1000, KERNEL - 1:
-            self.assertNotIn("SpinLockAddressSymbol", self.last(image, lock(address=address)))
+            self.assertNotIn("SpinLockAddressSymbol",
+                             self.last_dumped_event(image, spin_event(address=address)))
 
     def test_an_image_is_larger_than_symbols_reach(self):
-        event = self.last(etl.image(KERNEL, 0x4000000, "ntoskrnl.exe"),
-                          lock(address=KERNEL + 0x3000000))
+        event = self.last_dumped_event(etl.image_event(KERNEL, 0x4000000, "ntoskrnl.exe"),
+                                       spin_event(address=KERNEL + 0x3000000))
         self.assertEqual(event["SpinLockAddressSymbol"], "ntoskrnl.exe+0x3000000")
 
     def test_programs_are_at_one_address_in_many_processes(self):
-        event = self.last(etl.image(0x7FF600000000, 0x1000, "a.exe"),
-                          lock(address=0x7FF600000010))
+        event = self.last_dumped_event(etl.image_event(0x7FF600000000, 0x1000, "a.exe"),
+                                       spin_event(address=0x7FF600000010))
         self.assertNotIn("SpinLockAddressSymbol", event)
 
     def test_name_of_the_loaded_image_precedes_that_of_the_linked(self):
-        loaded = etl.image(KERNEL, 0x1000, "\\ntoskrnl.exe")
-        linked = etl.image_id(KERNEL, 0x1000, "ntkrnlmp.exe")
+        loaded = etl.image_event(KERNEL, 0x1000, "\\ntoskrnl.exe")
+        linked = etl.image_id_event(KERNEL, 0x1000, "ntkrnlmp.exe")
         for events in (loaded, linked), (linked, loaded):
-            self.assertEqual(self.last(*events, lock())["SpinLockAddressSymbol"],
+            self.assertEqual(self.last_dumped_event(*events, spin_event())["SpinLockAddressSymbol"],
                              "ntoskrnl.exe+0x123")
         for bits, base in (64, KERNEL), (32, 0x82000000):
-            event = self.last(etl.image_id(base, 0x1000, "ntkrnlmp.exe", bits),
-                              lock(bits, base + 0x123), bits=bits)
+            event = self.last_dumped_event(etl.image_id_event(base, 0x1000, "ntkrnlmp.exe", bits),
+                                           spin_event(bits, base + 0x123), bits=bits)
             self.assertEqual(event["SpinLockAddressSymbol"], "ntkrnlmp.exe+0x123")
 
     def test_last_image_at_an_address_counts(self):
-        event = self.last(etl.image(KERNEL, 0x1000, "a.sys"), etl.image(KERNEL, 0x800, "b.sys"),
-                          lock())
+        event = self.last_dumped_event(etl.image_event(KERNEL, 0x1000, "a.sys"),
+                                       etl.image_event(KERNEL, 0x800, "b.sys"),
+                                       spin_event())
         self.assertEqual(event["SpinLockAddressSymbol"], "b.sys+0x123")
 
     def test_image_of_impossible_size_has_no_symbols(self):
         for size in 0, 1 << 40:
             self.assertNotIn("SpinLockAddressSymbol",
-                             self.last(etl.image(KERNEL, size, "a.sys"), lock()))
+                             self.last_dumped_event(etl.image_event(KERNEL, size, "a.sys"),
+                                                    spin_event()))
 
 
 class Uses(Case):
-    FILE = etl.file(etl.process(8, "system.exe"), etl.thread(11, 8), etl.thread(55, 8),
-                    etl.image(KERNEL, 0x1000, "\\ntoskrnl.exe"),
-                    etl.image(DRIVER, 0x1000, "\\a.sys"), lock(),
-                    etl.perfinfo(0x0524, etl.context_swap(), 4),
-                    etl.perfinfo(0x052B, etl.resource(address=KERNEL + 0x20)))
+    FILE = etl.file(etl.process_event(8, "system.exe"), etl.thread_event(11, 8),
+                    etl.thread_event(55, 8),
+                    etl.image_event(KERNEL, 0x1000, "\\ntoskrnl.exe"),
+                    etl.image_event(DRIVER, 0x1000, "\\a.sys"), spin_event(),
+                    etl.perfinfo(0x0524, etl.context_swap_data(), 4),
+                    etl.perfinfo(0x052B, etl.resource_data(address=KERNEL + 0x20)))
 
     def test_report_uses_names(self):
         report = json.loads(self.run_on("report", self.FILE, "--json").stdout)
@@ -279,7 +303,7 @@ class Uses(Case):
         self.assertIn("system.exe", [row["name"] for row in report["threads"]])
 
     def test_conversion_uses_names(self):
-        trace = self.converted(self.FILE)
+        trace = self.convert_to_perfetto(self.FILE)
         self.assertIn(b"ntoskrnl.exe+0x123", trace)
         self.assertIn(b"system.exe", trace)
 

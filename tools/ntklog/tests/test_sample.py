@@ -16,37 +16,38 @@ EXAMPLES = os.path.join(HERE, "..", "..", "..", "Documentation", "examples")
 PAGES = os.path.join(EXAMPLES, "..")
 
 
-def read(name):
+def read_example(name):
     with open(os.path.join(EXAMPLES, name), "rb") as stream:
         return stream.read()
 
 
 class Samples(unittest.TestCase):
-    def check(self, name):
+    def check_example(self, name):
         result = run("dump", "--json", os.path.join(EXAMPLES, name + ".etl"))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertEqual(result.stdout.splitlines(), read(name + ".json").decode().splitlines())
+        self.assertEqual(result.stdout.splitlines(),
+                         read_example(name + ".json").decode().splitlines())
         return [json.loads(line) for line in result.stdout.splitlines()]
 
     def test_sample_has_each_kind_of_event(self):
-        events = self.check("sample")
+        events = self.check_example("sample")
         self.assertEqual({"ContextSwap", "SpinLock", "Resource"} -
                          {event["Event"] for event in events}, set())
 
     def test_sample_has_stacks(self):
-        events = self.check("sample-stacks")
+        events = self.check_example("sample-stacks")
         self.assertTrue(any("Stack" in event for event in events))
 
     def test_fields_are_in_the_page(self):
         with open(os.path.join(PAGES, "guide", "json.rst"), encoding="utf-8") as stream:
             page = stream.read()
-        for event in self.check("sample") + self.check("sample-stacks"):
+        for event in self.check_example("sample") + self.check_example("sample-stacks"):
             for name in event:
                 self.assertIn("``%s``" % name, page)
 
     def test_hex_dump_of_the_page_is_that_of_the_sample(self):
         """The lines of the dump have an offset and the bytes of the sample at it."""
-        data, count = read("sample.etl"), 0
+        data, count = read_example("sample.etl"), 0
         with open(os.path.join(PAGES, "etw", "tools.rst"), encoding="utf-8") as stream:
             for line in stream:
                 match = re.match(r"\t0x([0-9a-f]+)  ((?:[0-9a-f]{2}(?: |$))+)", line)
@@ -58,7 +59,7 @@ class Samples(unittest.TestCase):
         self.assertGreater(count, 0x48)
 
     def test_sample_has_whole_buffers(self):
-        data = read("sample.etl")
+        data = read_example("sample.etl")
         size, = struct.unpack_from("<I", data, 0)
         self.assertEqual(len(data) % size, 0)
         self.assertLess(len(data), 65536)

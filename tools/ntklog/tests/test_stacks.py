@@ -26,18 +26,18 @@ CHAIN = [INNER, MIDDLE, ROOT]
 MOST = 192
 
 
-def lock(time=T, thread=55, hold=100, wait=10, spins=0, **changes):
+def spin_event(time=T, thread=55, hold=100, wait=10, spins=0, **changes):
     return etl.perfinfo(0x0529, etl.spin_lock(thread=thread, acquire=1000, release=1000 + hold,
                                               wait=wait, spins=spins, **changes),
                         time_stamp=time, bits=changes.get("bits", 64))
 
 
 class Case(tool.Case):
-    def put(self, *events, names=NAMES, **changes):
+    def write_events_and_names(self, *events, names=NAMES, **changes):
         self.write(etl.file(*events, **changes))
-        self.name(names)
+        self.write_names(names)
 
-    def put_many(self, events, each=60):
+    def write_many_buffers(self, events, each=60):
         """Write these events in as many buffers of 16384 bytes as they need."""
         buffers = [events[at:at + each] for at in range(0, len(events), each)]
         header = bytearray(etl.header_buffer(1 + len(buffers))[:etl.SIZE])
@@ -47,22 +47,22 @@ class Case(tool.Case):
         self.write(bytes(header).ljust(16384, b"\xff") +
                    b"".join(etl.buffer(each, 16384, sequence=1 + i)
                             for i, each in enumerate(buffers)))
-        self.name(NAMES)
+        self.write_names(NAMES)
 
-    def name(self, names):
+    def write_names(self, names):
         with open(self.path + ".names", "w", encoding="ascii") as stream:
             stream.write(names)
 
-    def dump(self, status=0, options=()):
+    def dump_events(self, status=0, options=()):
         """The messages, and the events as JSON has them, without those of the file's header."""
         result = run("dump", "--json", *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)
         return [json.loads(line) for line in result.stdout.splitlines()
                 if "HeaderType" in line or '"HookId":0,' not in line][2:], result.stderr
 
-    def stacks(self, status=0):
+    def stacks_of_events(self, status=0):
         """Return name and addresses of each event; None: the event says that it has no stack."""
-        events, _ = self.dump(status)
+        events, _ = self.dump_events(status)
         return [(event["Event"], [int(frame["Address"], 0) for frame in event["Stack"]]
                  if event.get("Stack") is not None else event.get("Stack", ()))
                 for event in events]
@@ -72,7 +72,7 @@ class Case(tool.Case):
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stdout
 
-    def counts(self):
+    def read_stack_counts(self):
         return json.loads(self.report("--json"))["stack_counts"]
 
 
@@ -80,14 +80,15 @@ class Placing(Case):
     """Which event a stack belongs to."""
 
     def test_stack_right_behind_its_event_is_found(self):
-        self.put(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN), lock(T + 2),
-                 etl.stack(T + 2, [ANOTHER]))
-        self.assertEqual(self.stacks(), [("NtklogStacksDCStart", ()), ("SpinLock", CHAIN),
-                                         ("SpinLock", [ANOTHER])])
-        self.assertEqual(self.counts(), {"found": 2, "missing": 0, "unknown": 0, "alone": 0})
+        self.write_events_and_names(etl.stacks_rundown(2), spin_event(), etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2), etl.stack_event(T + 2, [ANOTHER]))
+        self.assertEqual(self.stacks_of_events(), [("NtklogStacksDCStart", ()), ("SpinLock", CHAIN),
+                                                   ("SpinLock", [ANOTHER])])
+        self.assertEqual(self.read_stack_counts(),
+                         {"found": 2, "missing": 0, "unknown": 0, "alone": 0})
 
     def test_text_has_the_stack_below_its_event(self):
-        self.put(lock(), etl.stack(T, CHAIN), lock(T + 2))
+        self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN), spin_event(T + 2))
         lines = run("dump", self.path).stdout.splitlines()[3:]
         self.assertEqual([line.split()[2] if line.split()[1].startswith("cpu") else line
                           for line in lines],
@@ -99,15 +100,16 @@ class Placing(Case):
         self.assertIn("\n" + " " * 15 + "0xffffffff81002010\n", run("dump", self.path).stdout)
 
     def test_json_has_the_stack(self):
-        self.put(lock(), etl.stack(T, [INNER, 0x10], thread=7, process=6))
-        (event,), _ = self.dump()
+        self.write_events_and_names(spin_event(),
+                                    etl.stack_event(T, [INNER, 0x10], thread=7, process=6))
+        (event,), _ = self.dump_events()
         self.assertEqual((event["StackProcess"], event["StackThread"]), (6, 7))
         self.assertEqual(event["Stack"], [
             {"Address": "0xffffffff81002010", "Symbol": "inner+0x10"}, {"Address": "0x10"}])
         self.assertEqual(event["ThreadId"], 55)
 
     def test_csv_has_rows_of_their_own(self):
-        self.put(lock(), etl.stack(T, CHAIN))
+        self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN))
         rows = run("dump", "--csv", self.path).stdout.splitlines()
         self.assertEqual([row.split(",")[2] for row in rows[4:]], ["SpinLock", "StackWalk"])
         self.assertEqual(len({row.count(",") for row in rows}), 1)
@@ -115,61 +117,74 @@ class Placing(Case):
     def test_stack_is_found_behind_events_of_other_threads(self):
         """Windows may write events and stacks of other threads in between."""
         user = [0x7FF600001000, 0x7FF600002000]
-        self.put(lock(), lock(T + 1, thread=66), etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 2),
-                 etl.stack(T + 1, [ANOTHER], thread=66), etl.stack(T, CHAIN),
-                 etl.stack(T, user))
-        self.assertEqual(self.stacks(), [("SpinLock", CHAIN + user), ("SpinLock", [ANOTHER]),
-                                         ("Interrupt", ())])
+        self.write_events_and_names(spin_event(), spin_event(T + 1, thread=66),
+                                    etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 2),
+                                    etl.stack_event(T + 1, [ANOTHER], thread=66),
+                                    etl.stack_event(T, CHAIN),
+                                    etl.stack_event(T, user))
+        self.assertEqual(self.stacks_of_events(),
+                         [("SpinLock", CHAIN + user), ("SpinLock", [ANOTHER]),
+                          ("Interrupt", ())])
 
     def test_thread_decides_among_events_of_one_time(self):
         """With a coarse clock several events have one time, and the thread decides."""
-        self.put(lock(thread=55), lock(thread=66), lock(thread=77),
-                 etl.stack(T, [ROOT], thread=77), etl.stack(T, [INNER], thread=55),
-                 etl.stack(T, [MIDDLE], thread=66))
-        self.assertEqual([stack for _, stack in self.stacks()], [[INNER], [MIDDLE], [ROOT]])
+        self.write_events_and_names(spin_event(thread=55), spin_event(thread=66),
+                                    spin_event(thread=77),
+                                    etl.stack_event(T, [ROOT], thread=77),
+                                    etl.stack_event(T, [INNER], thread=55),
+                                    etl.stack_event(T, [MIDDLE], thread=66))
+        self.assertEqual([stack for _, stack in self.stacks_of_events()],
+                         [[INNER], [MIDDLE], [ROOT]])
 
     def test_stack_belongs_to_the_record_and_not_to_its_caller(self):
         """The caller has the record's time stamp. Another thread may release the lock."""
-        self.put(etl.caller(0xFFFF888012345678, MIDDLE, time_stamp=T),
-                 etl.linux_lock("mutex", time_stamp=T, thread=56), etl.stack(T, CHAIN))
-        self.assertEqual(self.stacks(), [("NtklogCaller", ()), ("Resource", CHAIN)])
+        self.write_events_and_names(etl.caller_event(0xFFFF888012345678, MIDDLE, time_stamp=T),
+                                    etl.linux_lock_event("mutex", time_stamp=T, thread=56),
+                                    etl.stack_event(T, CHAIN))
+        self.assertEqual(self.stacks_of_events(), [("NtklogCaller", ()), ("Resource", CHAIN)])
 
     def test_stack_on_another_processor_is_found_by_thread(self):
         """An event that does not say its thread gets a stack of its own processor only."""
         profile = etl.perfinfo(0x0F2E, bytes(16), time_stamp=T)
-        self.write(etl.header_buffer(3) + etl.buffer([lock(), profile]) +
-                   etl.buffer([lock(thread=66), etl.stack(T, [ANOTHER], thread=9),
-                               etl.stack(T, CHAIN), etl.stack(T, [ROOT], thread=66)],
+        self.write(etl.header_buffer(3) + etl.buffer([spin_event(), profile]) +
+                   etl.buffer([spin_event(thread=66), etl.stack_event(T, [ANOTHER], thread=9),
+                               etl.stack_event(T, CHAIN), etl.stack_event(T, [ROOT], thread=66)],
                               processor=1, sequence=2, flags=0x21))
-        events, _ = self.dump()
+        events, _ = self.dump_events()
         found = {(event["Event"], event.get("ThreadId")): event.get("Stack") for event in events}
         self.assertEqual(len(found[("SpinLock", 55)]), 3)
         self.assertEqual(found[("SpinLock", 66)][0]["Address"], hex(ANOTHER))
         self.assertNotIn("Stack", next(event for event in events
                                        if event["Event"] == "SampledProfile"))
-        self.assertEqual(self.counts()["found"], 2)
+        self.assertEqual(self.read_stack_counts()["found"], 2)
 
     def test_stack_of_an_event_of_any_type_is_found(self):
-        self.put(etl.perfinfo(0x0F2E, bytes(16), time_stamp=T), etl.stack(T, CHAIN),
-                 etl.perfinfo(0x0524, etl.context_swap(new=11, old=22), 4, time_stamp=T + 1),
-                 etl.stack(T + 1, [ROOT], thread=11), etl.perfinfo(0x0524, etl.context_swap(),
-                                                                   4, time_stamp=T + 2),
-                 etl.stack(T + 2, [INNER], thread=22))
-        self.assertEqual(self.stacks(), [("SampledProfile", CHAIN), ("ContextSwap", [ROOT]),
-                                         ("ContextSwap", [INNER])])
+        self.write_events_and_names(etl.perfinfo(0x0F2E, bytes(16), time_stamp=T),
+                                    etl.stack_event(T, CHAIN),
+                                    etl.perfinfo(0x0524, etl.context_swap_data(new=11, old=22), 4,
+                                                 time_stamp=T + 1),
+                                    etl.stack_event(T + 1, [ROOT], thread=11),
+                                    etl.perfinfo(0x0524, etl.context_swap_data(),
+                                                 4, time_stamp=T + 2),
+                                    etl.stack_event(T + 2, [INNER], thread=22))
+        self.assertEqual(self.stacks_of_events(),
+                         [("SampledProfile", CHAIN), ("ContextSwap", [ROOT]),
+                          ("ContextSwap", [INNER])])
 
     def test_stack_in_the_next_buffer_is_found(self):
-        self.write(etl.header_buffer(3) + etl.buffer([etl.stacks_rundown(2), lock()]) +
-                   etl.buffer([etl.stack(T, CHAIN)], sequence=2, flags=0x21))
-        self.assertEqual(self.stacks()[-1], ("SpinLock", CHAIN))
-        self.assertEqual(self.counts()["found"], 1)
+        self.write(etl.header_buffer(3) + etl.buffer([etl.stacks_rundown(2), spin_event()]) +
+                   etl.buffer([etl.stack_event(T, CHAIN)], sequence=2, flags=0x21))
+        self.assertEqual(self.stacks_of_events()[-1], ("SpinLock", CHAIN))
+        self.assertEqual(self.read_stack_counts()["found"], 1)
 
     def test_stack_of_a_32_bit_trace_is_found(self):
-        self.put(lock(bits=32), etl.stack(T, [0x80001000, 0x80002000], bits=32), bits=32)
-        self.assertEqual(self.stacks(), [("SpinLock", [0x80001000, 0x80002000])])
+        self.write_events_and_names(spin_event(bits=32),
+                                    etl.stack_event(T, [0x80001000, 0x80002000], bits=32),
+                                    bits=32)
+        self.assertEqual(self.stacks_of_events(), [("SpinLock", [0x80001000, 0x80002000])])
 
     def test_stack_is_found_in_a_pipe(self):
-        data = etl.file(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN))
+        data = etl.file(etl.stacks_rundown(2), spin_event(), etl.stack_event(T, CHAIN))
         with subprocess.Popen([NTKLOG, "dump", "--json", "-"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as process:
             out, _ = process.communicate(data, timeout=600)
@@ -179,55 +194,62 @@ class Placing(Case):
 class Missing(Case):
 
     def test_an_event_whose_stack_was_lost_says_so(self):
-        self.put(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN), lock(T + 2), lock(T + 3),
-                 etl.perfinfo(0x052B, etl.resource(), time_stamp=T + 4))
-        events, message = self.dump()
+        self.write_events_and_names(etl.stacks_rundown(2), spin_event(), etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2), spin_event(T + 3),
+                                    etl.perfinfo(0x052B, etl.resource_data(), time_stamp=T + 4))
+        events, message = self.dump_events()
         self.assertEqual([event.get("Stack", ()) and event["Stack"] for event in events[2:]],
                          [None, None, ()])
         self.assertIn("2 events have no stack: it was lost, or could not be recorded", message)
         self.assertIn("\n" + " " * 15 + "no stack: it was lost, or could not be recorded\n",
                       run("dump", self.path).stdout)
-        self.assertEqual(self.counts(), {"found": 1, "missing": 2, "unknown": 0, "alone": 0})
+        self.assertEqual(self.read_stack_counts(),
+                         {"found": 1, "missing": 2, "unknown": 0, "alone": 0})
         self.assertIn("2 events have no stack: it was lost, or could not be recorded\n", self.report())
 
     def test_trace_without_requested_stacks_prints_nothing_about_stacks(self):
-        self.put(lock(), lock(T + 1))
-        events, message = self.dump()
+        self.write_events_and_names(spin_event(), spin_event(T + 1))
+        events, message = self.dump_events()
         self.assertFalse(any("Stack" in event for event in events))
         self.assertEqual(message, "")
         self.assertNotIn("stack_counts", json.loads(self.report("--json")))
 
     def test_excessive_wait_written_by_another_thread_counts_no_missing_stack(self):
-        self.put(etl.stacks_rundown(7),
-                 etl.perfinfo(0x052B, etl.resource(action=0x10224), time_stamp=T),
-                 etl.linux_lock("mutex", 0x224))
-        self.assertEqual(self.counts()["missing"], 0)
+        self.write_events_and_names(etl.stacks_rundown(7),
+                                    etl.perfinfo(0x052B, etl.resource_data(action=0x10224),
+                                                 time_stamp=T),
+                                    etl.linux_lock_event("mutex", 0x224))
+        self.assertEqual(self.read_stack_counts()["missing"], 0)
 
     def test_stacks_enabled_and_disabled_in_the_trace_count_as_missing_while_enabled(self):
-        self.put(etl.stacks_rundown(2, time_stamp=T), lock(T + 1), etl.stack(T + 1, CHAIN),
-                 etl.stacks_rundown(0, time_stamp=T + 3), lock(T + 4), lock(T + 5),
-                 etl.stacks_rundown(2, time_stamp=T + 6), lock(T + 7))
-        self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
+        self.write_events_and_names(etl.stacks_rundown(2, time_stamp=T), spin_event(T + 1),
+                                    etl.stack_event(T + 1, CHAIN),
+                                    etl.stacks_rundown(0, time_stamp=T + 3), spin_event(T + 4),
+                                    spin_event(T + 5),
+                                    etl.stacks_rundown(2, time_stamp=T + 6), spin_event(T + 7))
+        self.assertEqual([stack for name, stack in self.stacks_of_events() if name == "SpinLock"],
                          [CHAIN, (), (), None])
-        self.assertEqual(self.counts()["missing"], 1)
+        self.assertEqual(self.read_stack_counts()["missing"], 1)
 
     def test_too_many_stack_rundowns_are_reported(self):
         """The rundowns are in descending order, which is the worst case."""
         count = 16384 + 2
-        self.put_many([etl.stacks_rundown(2 * (i & 1), time_stamp=T + i)
-                       for i in range(count - 1, -1, -1)] + [lock(T + count)])
-        _, message = self.dump()
+        self.write_many_buffers([etl.stacks_rundown(2 * (i & 1), time_stamp=T + i)
+                                 for i in range(count - 1, -1, -1)] + [spin_event(T + count)])
+        _, message = self.dump_events()
         self.assertIn("too many notes about stacks and their keys: some were not used",
                       message)
 
     def test_the_rundown_of_a_flight_recorder_is_at_its_end(self):
-        self.put(lock(), etl.stack(T, CHAIN), lock(T + 2),
-                 etl.stacks_rundown(2, end=True, time_stamp=T + 3))
-        self.assertEqual(self.counts(), {"found": 1, "missing": 1, "unknown": 0, "alone": 0})
+        self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN), spin_event(T + 2),
+                                    etl.stacks_rundown(2, end=True, time_stamp=T + 3))
+        self.assertEqual(self.read_stack_counts(),
+                         {"found": 1, "missing": 1, "unknown": 0, "alone": 0})
 
     def test_stack_without_its_event_is_printed_alone(self):
-        self.put(etl.stack(T - 9, [ROOT], thread=3, process=2), lock(), etl.stack(T, CHAIN))
-        events, message = self.dump()
+        self.write_events_and_names(etl.stack_event(T - 9, [ROOT], thread=3, process=2),
+                                    spin_event(), etl.stack_event(T, CHAIN))
+        events, message = self.dump_events()
         self.assertEqual(events[0]["Event"], "StackWalk")
         self.assertEqual((events[0]["EventTimeStamp"], events[0]["StackProcess"],
                           events[0]["StackThread"], len(events[0]["Stack"])), (T - 9, 2, 3, 1))
@@ -236,37 +258,41 @@ class Missing(Case):
         text = run("dump", self.path).stdout
         self.assertIn("StackWalk HookId=0x1820 Version=2 Size=40 EventTimeStamp=%d StackProcess=2"
                       " StackThread=3\n%s0xffffffff81000010 root+0x10\n" % (T - 9, " " * 15), text)
-        self.assertEqual(self.counts()["alone"], 1)
+        self.assertEqual(self.read_stack_counts()["alone"], 1)
 
-    def test_stack_of_another_thread_is_no_event_s(self):
-        self.write(etl.header_buffer(3) + etl.buffer([lock()]) +
-                   etl.buffer([etl.stack(T, CHAIN, thread=66)], processor=1, sequence=2,
+    def test_stack_of_another_thread_stays_without_event(self):
+        self.write(etl.header_buffer(3) + etl.buffer([spin_event()]) +
+                   etl.buffer([etl.stack_event(T, CHAIN, thread=66)], processor=1, sequence=2,
                               flags=0x21))
-        self.assertEqual(self.counts(), {"found": 0, "missing": 0, "unknown": 0, "alone": 1})
+        self.assertEqual(self.read_stack_counts(),
+                         {"found": 0, "missing": 0, "unknown": 0, "alone": 1})
 
     def test_events_are_not_kept_for_ever(self):
         between = [etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 1)] * 1100
         buffers = [between[at:at + 100] for at in range(0, len(between), 100)]
         self.write(etl.header_buffer(3 + len(buffers)) +
-                   etl.buffer([lock(T - 5), etl.stack(T - 5, CHAIN), lock()]) +
+                   etl.buffer([spin_event(T - 5), etl.stack_event(T - 5, CHAIN), spin_event()]) +
                    b"".join(etl.buffer(events, sequence=2 + i)
                             for i, events in enumerate(buffers)) +
-                   etl.buffer([etl.stack(T, CHAIN, time_stamp=T + 2)],
+                   etl.buffer([etl.stack_event(T, CHAIN, time_stamp=T + 2)],
                               sequence=2 + len(buffers), flags=0x21))
-        self.assertEqual(self.counts(), {"found": 1, "missing": 0, "unknown": 0, "alone": 1})
+        self.assertEqual(self.read_stack_counts(),
+                         {"found": 1, "missing": 0, "unknown": 0, "alone": 1})
 
-    def test_what_the_filter_leaves_out_takes_its_stack_along(self):
-        self.put(lock(), etl.stack(T, CHAIN), lock(T + 2, thread=66),
-                 etl.stack(T + 2, [ROOT], thread=66))
-        events, _ = self.dump(options=("--filter", "ThreadId == 66"))
+    def test_stack_of_an_event_left_out_is_left_out(self):
+        self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2, thread=66),
+                                    etl.stack_event(T + 2, [ROOT], thread=66))
+        events, _ = self.dump_events(options=("--filter", "ThreadId == 66"))
         everything = run("dump", "--filter", "ThreadId == 66", self.path).stdout
         self.assertEqual(everything.count("0xffffffff8100"), 1)
 
 
 class Damage(Case):
-    def damaged(self, event, message):
-        self.put(etl.stacks_rundown(2), lock(), event, lock(T + 2), etl.stack(T + 2, CHAIN))
-        stacks = [stack for name, stack in self.stacks(status=1) if name == "SpinLock"]
+    def check_damaged_stack(self, event, message):
+        self.write_events_and_names(etl.stacks_rundown(2), spin_event(), event, spin_event(T + 2),
+                                    etl.stack_event(T + 2, CHAIN))
+        stacks = [stack for name, stack in self.stacks_of_events(status=1) if name == "SpinLock"]
         # A damaged stack is ignored, and does not affect the next one.
         self.assertEqual(stacks, [None, CHAIN])
         for command in "dump", "report":
@@ -276,30 +302,36 @@ class Damage(Case):
             self.assertIn("1 damaged events", result.stderr)
 
     def test_stack_event_without_addresses_is_damage(self):
-        self.damaged(etl.stack(T, []), "stack with 0 addresses, not 1 to 192")
+        self.check_damaged_stack(etl.stack_event(T, []), "stack with 0 addresses, not 1 to 192")
 
     def test_stack_with_too_many_addresses_is_reported(self):
-        self.put(lock(), etl.stack(T, [INNER] * MOST))
-        self.assertEqual(self.stacks(), [("SpinLock", [INNER] * MOST)])
-        self.damaged(etl.stack(T, [INNER] * (MOST + 1)), "stack with 193 addresses, not 1 to 192")
+        self.write_events_and_names(spin_event(), etl.stack_event(T, [INNER] * MOST))
+        self.assertEqual(self.stacks_of_events(), [("SpinLock", [INNER] * MOST)])
+        self.check_damaged_stack(etl.stack_event(T, [INNER] * (MOST + 1)),
+                                 "stack with 193 addresses, not 1 to 192")
 
     def test_truncated_stack_event_is_damage(self):
-        whole = etl.stack(T, CHAIN)[0x10:]
-        self.damaged(etl.perfinfo(0x1820, whole[:-3]), "0x15 bytes of addresses of 8 bytes each")
-        self.damaged(etl.perfinfo(0x1820, whole[:0x0C]), "0xc bytes of data, not 0x10 or more")
-        self.damaged(etl.perfinfo(0x1820, b""), "0x0 bytes of data, not 0x10 or more")
+        whole = etl.stack_event(T, CHAIN)[0x10:]
+        self.check_damaged_stack(etl.perfinfo(0x1820, whole[:-3]),
+                                 "0x15 bytes of addresses of 8 bytes each")
+        self.check_damaged_stack(etl.perfinfo(0x1820, whole[:0x0C]),
+                                 "0xc bytes of data, not 0x10 or more")
+        self.check_damaged_stack(etl.perfinfo(0x1820, b""), "0x0 bytes of data, not 0x10 or more")
 
     def test_cut_stack_key_is_reported(self):
-        self.damaged(etl.perfinfo(0x1825, bytes(0x14)), "0x14 bytes of data, not 0x18 or more")
-        self.damaged(etl.stack_definition(1, []), "stack with 0 addresses, not 1 to 192")
+        self.check_damaged_stack(etl.perfinfo(0x1825, bytes(0x14)),
+                                 "0x14 bytes of data, not 0x18 or more")
+        self.check_damaged_stack(etl.stack_definition_event(1, []),
+                                 "stack with 0 addresses, not 1 to 192")
 
     def test_another_version_is_another_event(self):
-        self.put(lock(), etl.stack(T, [], version=9))
-        self.assertEqual(self.stacks(), [("SpinLock", ()), ("StackWalk", ())])
+        self.write_events_and_names(spin_event(), etl.stack_event(T, [], version=9))
+        self.assertEqual(self.stacks_of_events(), [("SpinLock", ()), ("StackWalk", ())])
 
     def test_stack_of_too_many_parts_is_cut(self):
-        self.put(lock(), *(etl.stack(T, [INNER] * 80) for _ in range(5)))
-        (_, stack), = self.stacks()
+        self.write_events_and_names(spin_event(),
+                                    *(etl.stack_event(T, [INNER] * 80) for _ in range(5)))
+        (_, stack), = self.stacks_of_events()
         self.assertEqual(len(stack), 2 * MOST)
 
 
@@ -308,59 +340,73 @@ class Keys(Case):
 
     KERNEL, USER, CREATE, DELETE, RUNDOWN = 0x1825, 0x1826, 0x1822, 0x1823, 0x1824
 
-    def key(self, time, key, hook_id=0x1825, **changes):
-        return etl.stack(time, [key], hook_id=hook_id, **changes)
+    def stack_key_event(self, time, key, hook_id=0x1825, **changes):
+        return etl.stack_event(time, [key], hook_id=hook_id, **changes)
 
     def test_definition_before_the_event_or_in_the_rundown_at_the_end_is_found(self):
-        self.put(etl.stack_definition(0xA1, CHAIN, time_stamp=T - 2), lock(), self.key(T, 0xA1),
-                 lock(T + 2), self.key(T + 2, 0xA2),
-                 etl.stack_definition(0xA2, [ROOT], hook_id=self.RUNDOWN, time_stamp=T + 9))
-        self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
+        self.write_events_and_names(etl.stack_definition_event(0xA1, CHAIN, time_stamp=T - 2),
+                                    spin_event(), self.stack_key_event(T, 0xA1),
+                                    spin_event(T + 2), self.stack_key_event(T + 2, 0xA2),
+                                    etl.stack_definition_event(0xA2, [ROOT], hook_id=self.RUNDOWN,
+                                                               time_stamp=T + 9))
+        self.assertEqual([stack for name, stack in self.stacks_of_events() if name == "SpinLock"],
                          [CHAIN, [ROOT]])
 
     def test_kernel_and_user_part_are_joined(self):
         user = [0x7FF600001000]
-        self.put(etl.stack_definition(1, CHAIN, time_stamp=T - 2),
-                 etl.stack_definition(2, user, time_stamp=T - 2),
-                 lock(), self.key(T, 1), self.key(T, 2, self.USER))
-        self.assertIn(("SpinLock", CHAIN + user), self.stacks())
+        self.write_events_and_names(etl.stack_definition_event(1, CHAIN, time_stamp=T - 2),
+                                    etl.stack_definition_event(2, user, time_stamp=T - 2),
+                                    spin_event(), self.stack_key_event(T, 1),
+                                    self.stack_key_event(T, 2, self.USER))
+        self.assertIn(("SpinLock", CHAIN + user), self.stacks_of_events())
 
     def test_key_that_is_reused_has_the_definition_of_its_time(self):
-        self.put(etl.stack_definition(1, CHAIN, time_stamp=T), lock(T + 1), self.key(T + 1, 1),
-                 etl.stack_definition(1, CHAIN, hook_id=self.DELETE, time_stamp=T + 3),
-                 etl.stack_definition(1, [ROOT], time_stamp=T + 4), lock(T + 5),
-                 self.key(T + 5, 1))
-        self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
+        self.write_events_and_names(etl.stack_definition_event(1, CHAIN, time_stamp=T),
+                                    spin_event(T + 1),
+                                    self.stack_key_event(T + 1, 1),
+                                    etl.stack_definition_event(1, CHAIN, hook_id=self.DELETE,
+                                                               time_stamp=T + 3),
+                                    etl.stack_definition_event(1, [ROOT], time_stamp=T + 4),
+                                    spin_event(T + 5),
+                                    self.stack_key_event(T + 5, 1))
+        self.assertEqual([stack for name, stack in self.stacks_of_events() if name == "SpinLock"],
                          [CHAIN, [ROOT]])
 
     def test_repeated_deletions_of_a_key_in_any_order_leave_the_later_definition(self):
         """The later definition wins, whatever the order in the file."""
-        deleted = [etl.stack_definition(1, CHAIN, hook_id=self.DELETE, time_stamp=T + at)
+        deleted = [etl.stack_definition_event(1, CHAIN, hook_id=self.DELETE, time_stamp=T + at)
                    for at in (7, 4, 5, 6, 3)]
-        buffers = [[etl.stack_definition(1, [ROOT], time_stamp=T + 8)]]
+        buffers = [[etl.stack_definition_event(1, [ROOT], time_stamp=T + 8)]]
         buffers += [[event] for event in deleted]
-        buffers += [[etl.stack_definition(1, CHAIN, time_stamp=T), lock(T + 1), self.key(T + 1, 1),
-                     lock(T + 5), self.key(T + 5, 1), lock(T + 9), self.key(T + 9, 1)]]
+        buffers += [[etl.stack_definition_event(1, CHAIN, time_stamp=T), spin_event(T + 1),
+                     self.stack_key_event(T + 1, 1),
+                     spin_event(T + 5), self.stack_key_event(T + 5, 1), spin_event(T + 9),
+                     self.stack_key_event(T + 9, 1)]]
         self.write(etl.header_buffer(1 + len(buffers)) +
                    b"".join(etl.buffer(events, processor=i, sequence=1 + i)
                             for i, events in enumerate(buffers)))
-        self.name(NAMES)
-        self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
+        self.write_names(NAMES)
+        self.assertEqual([stack for name, stack in self.stacks_of_events() if name == "SpinLock"],
                          [CHAIN, [ROOT], [ROOT]])
 
     def test_key_without_a_definition_is_reported(self):
-        self.put(etl.stack_definition(2, CHAIN, time_stamp=T - 2), lock(), self.key(T, 3))
-        events, message = self.dump()
+        self.write_events_and_names(etl.stack_definition_event(2, CHAIN, time_stamp=T - 2),
+                                    spin_event(), self.stack_key_event(T, 3))
+        events, message = self.dump_events()
         self.assertIsNone(events[-1]["Stack"])
         self.assertIn("1 events have keys, whose stacks are not in the file", message)
         self.assertIn("no stack: the stack of its key is not in the file",
                       run("dump", self.path).stdout)
-        self.assertEqual(self.counts(), {"found": 0, "missing": 0, "unknown": 1, "alone": 0})
+        self.assertEqual(self.read_stack_counts(),
+                         {"found": 0, "missing": 0, "unknown": 1, "alone": 0})
 
     def test_definition_in_a_32_bit_trace_is_found(self):
-        self.put(etl.stack_definition(0x90000001, [0x80001000], bits=32, time_stamp=T - 1),
-                 lock(bits=32), self.key(T, 0x90000001, bits=32), bits=32)
-        self.assertIn(("SpinLock", [0x80001000]), self.stacks())
+        self.write_events_and_names(etl.stack_definition_event(0x90000001, [0x80001000], bits=32,
+                                                               time_stamp=T - 1),
+                                    spin_event(bits=32),
+                                    self.stack_key_event(T, 0x90000001, bits=32),
+                                    bits=32)
+        self.assertIn(("SpinLock", [0x80001000]), self.stacks_of_events())
 
 
 class Sums(Case):
@@ -368,20 +414,25 @@ class Sums(Case):
         super().setUp()
         # 1 of 10 of those that waited is written, 1 of 1000 of the others; the last record is
         # written for its hold.
-        self.put(etl.spinlock_rundown(1, 10, 1000, 1_000_000), etl.stacks_rundown(6),
-                 lock(T, wait=20, hold=100, spins=3), etl.stack(T, CHAIN),
-                 lock(T + 2, hold=200), etl.stack(T + 2, CHAIN),
-                 lock(T + 4, wait=50, spins=2, hold=2_000_000), etl.stack(T + 4, [ANOTHER, ROOT]),
-                 lock(T + 6, wait=30, spins=2, hold=10),
-                 etl.perfinfo(0x052B, etl.resource(hold=300, wait=400, delta=0), time_stamp=T + 8),
-                 etl.stack(T + 8, [INNER, ROOT]))
+        self.write_events_and_names(etl.spinlock_rundown(1, 10, 1000, 1_000_000),
+                                    etl.stacks_rundown(6),
+                                    spin_event(T, wait=20, hold=100, spins=3),
+                                    etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2, hold=200), etl.stack_event(T + 2, CHAIN),
+                                    spin_event(T + 4, wait=50, spins=2, hold=2_000_000),
+                                    etl.stack_event(T + 4, [ANOTHER, ROOT]),
+                                    spin_event(T + 6, wait=30, spins=2, hold=10),
+                                    etl.perfinfo(0x052B,
+                                                 etl.resource_data(hold=300, wait=400, delta=0),
+                                                 time_stamp=T + 8),
+                                    etl.stack_event(T + 8, [INNER, ROOT]))
 
-    def rows(self):
+    def rows_by_stack(self):
         return {row["stack"]: row for row in json.loads(self.report("--json", "--stacks",
                                                                     "--columns", "all"))["stacks"]}
 
     def test_weights_are_those_of_the_other_tables(self):
-        rows = self.rows()
+        rows = self.rows_by_stack()
         ns = 1e9 / etl.PERF_FREQ
         chain = rows["inner+0x10 < middle+0x10 < root+0x10"]
         self.assertEqual((chain["sampled"], chain["acquisitions"]), (2, 1010))
@@ -401,19 +452,22 @@ class Sums(Case):
                                        for row in report[table]))
 
     def test_errors_are_those_of_the_other_tables(self):
-        row = self.rows()["inner+0x10 < middle+0x10 < root+0x10"]
+        row = self.rows_by_stack()["inner+0x10 < middle+0x10 < root+0x10"]
         heavy, light = 1000 * 999, 10 * 9
         self.assertAlmostEqual(row["acquisitions_error"], (heavy + light) ** .5 / 1010)
         # A single record does not tell the error of a sum of times.
         self.assertIsNone(row["wait_total_error"])
         self.assertIsNone(row["hold_total_error"])
-        self.assertIsNone(self.rows()["another<&>;one+0x10 < root+0x10"]["acquisitions_error"])
+        row = self.rows_by_stack()["another<&>;one+0x10 < root+0x10"]
+        self.assertIsNone(row["acquisitions_error"])
         self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
 
     def test_waits_alone_tell_no_acquisitions_and_no_holds(self):
-        self.put(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2), etl.stacks_rundown(2),
-                 lock(T, wait=20, hold=0, spins=3, rule=2), etl.stack(T, CHAIN))
-        (row,) = self.rows().values()
+        self.write_events_and_names(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2),
+                                    etl.stacks_rundown(2),
+                                    spin_event(T, wait=20, hold=0, spins=3, rule=2),
+                                    etl.stack_event(T, CHAIN))
+        (row,) = self.rows_by_stack().values()
         self.assertEqual([row[column] for column in (
             "acquisitions", "acquisitions_error", "contended", "hold_total_ns", "hold_mean_ns",
             "hold_max_ns")], [None] * 6)
@@ -432,7 +486,7 @@ class Sums(Case):
         self.assertIn("stack,sampled,acquisitions", lines[0])
 
     def test_table_of_stacks_is_missing_without_stacks(self):
-        self.put(lock())
+        self.write_events_and_names(spin_event())
         result = run("report", "--stacks", self.path)
         self.assertEqual(result.returncode, 0)
         self.assertIn("no event has a stack: record with --stacks", result.stderr)
@@ -455,12 +509,12 @@ class Sums(Case):
 
     def test_return_address_behind_a_function_belongs_to_it(self):
         """The last instruction of the function is a call that does not return."""
-        self.put(lock(spins=1), etl.stack(T, [0xFFFFFFFF81001000]))
+        self.write_events_and_names(spin_event(spins=1), etl.stack_event(T, [0xFFFFFFFF81001000]))
         self.assertEqual(self.report("--folded").splitlines(), ["root 5000"])
 
     def test_page_has_flame_graphs(self):
         page = self.report("--html", "-")
-        flames = tool.pictures(page)["flames"]
+        flames = tool.pictures_of_page(page)["flames"]
         self.assertEqual(set(flames), {"waits", "holds"})
         graph = flames["waits"]
         self.assertEqual(graph["left_out"], 0)
@@ -473,32 +527,37 @@ class Sums(Case):
 
     def test_page_bounds_its_flame_graphs(self):
         count = 5000
-        self.put_many([event for i in range(count)
-                       for event in (lock(T + 2 * i, wait=10_000 if i < 4 else 1, spins=1),
-                                     etl.stack(T + 2 * i, [0xFFFFFFFF90000000 + i]))])
-        graph = tool.pictures(self.report("--html", "-"))["flames"]["waits"]
+        self.write_many_buffers([event for i in range(count)
+                                 for event in (spin_event(T + 2 * i, wait=10_000 if i < 4 else 1,
+                                                          spins=1),
+                                               etl.stack_event(T + 2 * i,
+                                                               [0xFFFFFFFF90000000 + i]))])
+        graph = tool.pictures_of_page(self.report("--html", "-"))["flames"]["waits"]
         self.assertEqual((len(graph["functions"]), graph["left_out"]), (4, count - 4))
 
     def test_page_without_stacks_has_none(self):
-        self.put(lock())
-        self.assertNotIn("flames", tool.pictures(self.report("--html", "-")))
+        self.write_events_and_names(spin_event())
+        self.assertNotIn("flames", tool.pictures_of_page(self.report("--html", "-")))
 
     def test_stacks_beyond_the_limit_are_summed_in_one_row(self):
         count = 16384 + 3
-        self.put_many([event for i in range(count)
-                       for event in (lock(T + 2 * i, wait=4, spins=1),
-                                     etl.stack(T + 2 * i, [0xFFFFFFFF90000000 + i]))])
-        rows = self.rows()
+        self.write_many_buffers([event for i in range(count)
+                                 for event in (spin_event(T + 2 * i, wait=4, spins=1),
+                                               etl.stack_event(T + 2 * i,
+                                                               [0xFFFFFFFF90000000 + i]))])
+        rows = self.rows_by_stack()
         self.assertEqual(rows["(other stacks)"]["sampled"], 3)
         self.assertEqual(len(rows), 16384 + 1)
 
     def test_addresses_of_stacks_beyond_the_limit_share_a_row(self):
         """There are more than 0x80000 addresses."""
         count = 0x80000 // MOST + 3
-        self.put_many([event for i in range(count)
-                       for event in (lock(T + 2 * i, wait=4, spins=1),
-                                     etl.stack(T + 2 * i, [0xFFFFFFFF90000000 + i] * MOST))], 8)
-        rows = self.rows()
+        self.write_many_buffers([event for i in range(count)
+                                 for event in (spin_event(T + 2 * i, wait=4, spins=1),
+                                               etl.stack_event(T + 2 * i,
+                                                               [0xFFFFFFFF90000000 + i] * MOST))],
+                                8)
+        rows = self.rows_by_stack()
         self.assertEqual(rows["(other stacks)"]["sampled"], 3)
         self.assertEqual(len(rows), count - 3 + 1)
 

@@ -22,7 +22,7 @@ CLEAR = "\x1b[H\x1b[J"
 class Terminal(TopCase):
     def setUp(self):
         super().setUp()
-        self.log_events(self.lock(2))
+        self.log_events(self.spin_event(2))
 
     def read_until(self, terminal, text):
         shown = ""
@@ -61,18 +61,18 @@ class Terminal(TopCase):
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=60), 0, number)
             self.check_restored(shown + self.read_rest(terminal), slave, before)
-            self.assertEqual(self.read(7, "state"), "stopped\n")
+            self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
 
     def test_error_restores_the_terminal_and_stays_readable(self):
         process, terminal, slave, before = self.start("-d", ".1", stderr=subprocess.STDOUT)
         shown = self.read_until(terminal, "Spin locks")
-        with open(self.path(7, "cpu0"), "ab") as stream:
+        with open(self.session_path(7, "cpu0"), "ab") as stream:
             stream.write(b"\xee" * 65536)
         self.assertEqual(process.wait(timeout=60), 1)
         shown += self.read_rest(terminal)
         self.check_restored(shown, slave, before)
         self.assertRegex(shown, re.escape(NORMAL) + "ntklog: session 7: .*\r\n$")
-        self.assertEqual(self.read(7, "state"), "stopped\n")
+        self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
 
     def test_stop_signal_restores_the_terminal_until_it_goes_on(self):
         script = 'set -m; "$0" "$@"; echo has stopped; read line; fg'
@@ -92,7 +92,7 @@ class Terminal(TopCase):
         self.assertEqual(process.wait(timeout=60), 0)
         self.check_restored(shown + self.read_rest(terminal), slave, before)
 
-    def test_terminal_that_changed_while_top_was_stopped(self):
+    def test_terminal_changed_while_top_was_stopped_is_set_again(self):
         process, terminal, slave, before = self.start("-d", "600")
         os.write(terminal, b"h")
         self.read_until(terminal, "Spin locks")
@@ -104,7 +104,7 @@ class Terminal(TopCase):
         shown = self.read_until(terminal, "Spin locks")
         self.assertIn(ALTERNATE + HIDE + CLEAR, shown)
         self.assertEqual(termios.tcgetattr(slave), raw)
-        self.quit(process, terminal)
+        self.quit_by_key(process, terminal)
         self.check_restored(shown + self.read_rest(terminal), slave, before)
 
     def check_screens(self, shown, rows, columns):
@@ -121,26 +121,26 @@ class Terminal(TopCase):
         self.read_until(terminal, "Spin locks")
         self.read_rest(terminal)
         for rows, columns in (5, 20), (1, 1), (24, 80):
-            self.resize(terminal, rows, columns)
+            self.resize_terminal(terminal, rows, columns)
             shown = self.read_until(terminal, CLEAR) + self.read_rest(terminal)
             self.check_screens(shown, rows, columns)
         if "Spin locks" not in shown:
             self.read_until(terminal, "Spin locks")
-        self.quit(process, terminal)
+        self.quit_by_key(process, terminal)
 
-    def test_tiny_terminal(self):
+    def test_output_fits_a_tiny_terminal(self):
         self.put_waits(0x80, 0x81, 0x82, 0x83)
         for size in (5, 20), (1, 1), (2, 300), (300, 2):
-            events = [self.lock(2, address=0xffff888000000100 + 64 * i) for i in range(14)]
+            events = [self.spin_event(2, address=0xffff888000000100 + 64 * i) for i in range(14)]
             process, terminal, slave, before = self.start("-e", "spinlock,linux_mutex", "-d", ".1",
                                                           size=size)
-            with self.growing(*events):
+            with self.with_repeated_events(*events):
                 shown = self.read_until(terminal, CLEAR)
                 os.write(terminal, b"hf8\n ")
                 for _ in range(3):
                     shown += self.read_until(terminal, CLEAR)
                     os.write(terminal, b" ")
-            self.quit(process, terminal)
+            self.quit_by_key(process, terminal)
             shown += self.read_rest(terminal)
             self.check_screens(shown, *size)
             self.check_restored(shown, slave, before)
@@ -149,7 +149,7 @@ class Terminal(TopCase):
         for term in "dumb", "":
             process, terminal, slave, before = self.start("-d", ".1", term=term)
             shown = self.read_until(terminal, "Spin locks") + self.read_until(terminal, "Spin locks")
-            self.quit(process, terminal)
+            self.quit_by_key(process, terminal)
             self.assertNotIn("\x1b", shown + self.read_rest(terminal))
             self.assertEqual(termios.tcgetattr(slave), before)
 
@@ -165,7 +165,7 @@ class Terminal(TopCase):
         process, terminal, slave = self.start_on_terminal(
             "-c", script, NTKLOG, "top", "-e", "spinlock", "-d", ".1", executable="/bin/sh")
         before = termios.tcgetattr(slave)
-        self.wait_for(lambda: self.read(7, "state") == "started\n")
+        self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
         shown = self.read_rest(terminal)
         os.write(terminal, b"\n")
         shown += self.read_until(terminal, "ended with 0")
@@ -181,15 +181,15 @@ class Terminal(TopCase):
             process.stdout.close()
             error = process.stderr.read()
             self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
-            self.assertEqual((error, self.read(7, "state")), (b"", "stopped\n"))
+            self.assertEqual((error, self.read_session_file(7, "state")), (b"", "stopped\n"))
 
     def test_full_disk_ends_top(self):
         with open("/dev/full", "w") as full:
-            result = self.run_there("top", "-e", "spinlock", "-d", ".1", stdout=full,
-                                    capture_output=False, stderr=subprocess.PIPE)
+            result = self.run_tool("top", "-e", "spinlock", "-d", ".1", stdout=full,
+                                   capture_output=False, stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr, "ntklog: cannot write: No space left on device\n")
-        self.assertEqual(self.read(7, "state"), "stopped\n")
+        self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
 
 
 if __name__ == "__main__":

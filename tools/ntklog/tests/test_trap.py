@@ -19,7 +19,7 @@ LOG_FILE_MODE = 0x48 + 0x20 + 0x20
 BUFFERING, SEQUENTIAL = 0x400, 1
 
 
-def at(seconds, sequence, **record):
+def buffer_at(seconds, sequence, **record):
     event = etl.perfinfo(0x0529, etl.spin_lock(**record),
                          time_stamp=etl.START_CLOCK + seconds * SECOND)
     return etl.buffer([event], sequence=sequence)
@@ -29,12 +29,14 @@ class Base(Directory):
     def setUp(self):
         super().setUp()
         self.etl = os.path.join(self.directory, "a.etl")
-        self.buffers = [at(1, 1), at(15, 2), at(20, 3, spins=5000), at(21, 4)]
-        self.buffer(*self.buffers)
+        self.buffers = [buffer_at(1, 1), buffer_at(15, 2), buffer_at(20, 3, spins=5000),
+                        buffer_at(21, 4)]
+        self.log_buffers_of_cpu0(*self.buffers)
 
-    def buffer(self, *buffers):
-        self.log(7, etl.header_buffer(1 + len(buffers), end_time=2 + 300_000_000), *buffers)
-        self.write(7, "stats", STATS % 0)
+    def log_buffers_of_cpu0(self, *buffers):
+        self.write_session(7, etl.header_buffer(1 + len(buffers), end_time=2 + 300_000_000),
+                           *buffers)
+        self.write_session_file(7, "stats", STATS % 0)
 
     def run_trap(self, *arguments, status=0, names=("--no-names",)):
         process = self.start_tool("record", *names, "-o", self.etl, "--after", "0.1",
@@ -61,7 +63,7 @@ class Trap(Base):
         with open(self.etl, "rb") as stream:
             mode = struct.unpack_from("<I", stream.read(), LOG_FILE_MODE)[0]
         self.assertEqual(mode & (BUFFERING | SEQUENTIAL), BUFFERING)
-        header = json.loads(self.run_there("info", "--json", self.etl).stdout)["Header"]
+        header = json.loads(self.run_tool("info", "--json", self.etl).stdout)["Header"]
         self.assertEqual((header["BuffersWritten"], header["BuffersLost"]), (3, 2))
 
     def test_file_with_all_buffers_is_sequential(self):
@@ -78,14 +80,14 @@ class Trap(Base):
 
     def keep_earlier_files(self):
         for name in "a.etl", "a.etl.names", "a.etl.old":
-            self.put(name, "earlier " + name)
+            self.write_file(name, "earlier " + name)
 
     def test_condition_that_is_not_met_leaves_earlier_files_alone(self):
         self.keep_earlier_files()
         for names in ["--no-names"], []:
-            self.buffer(*self.buffers)
+            self.log_buffers_of_cpu0(*self.buffers)
             self.run_trap("--on", "SpinCount > 5000", "--duration", "0.3", names=names, status=3)
-            self.assertEqual({name: self.get(name) for name in os.listdir(self.directory)
+            self.assertEqual({name: self.read_file(name) for name in os.listdir(self.directory)
                               if "a.etl" in name},
                              {name: "earlier " + name
                               for name in ("a.etl", "a.etl.names", "a.etl.old")})
@@ -95,32 +97,32 @@ class Trap(Base):
         error = self.run_trap("--on", "SpinCount > 4000", "--before", "10", names=[])
         self.assertIn("/a.etl: 3 events in 3 buffers", error)
         self.assertEqual(self.sequence_numbers(self.etl), [2, 3, 4])
-        self.assertIn("boot ", self.get("a.etl.names"))
-        self.assertEqual((self.get("a.etl.old"), self.get("a.etl.old.names")),
+        self.assertIn("boot ", self.read_file("a.etl.names"))
+        self.assertEqual((self.read_file("a.etl.old"), self.read_file("a.etl.old.names")),
                          ("earlier a.etl", "earlier a.etl.names"))
         self.assertEqual([name for name in os.listdir(self.directory) if ".part" in name], [])
 
     def test_file_that_another_recording_writes_stays_apart(self):
         """The buffers before the event would be lost if the recording was refused now."""
-        self.put("a.etl", "other")
+        self.write_file("a.etl", "other")
         with open(self.etl) as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
             error = self.run_trap("--on", "SpinCount > 4000", "--before", "10")
         self.assertIn("another recording is writing this file", error)
         self.assertIn("a.etl.part: 3 events in 3 buffers", error)
-        self.assertEqual(self.get("a.etl"), "other")
+        self.assertEqual(self.read_file("a.etl"), "other")
         self.assertEqual(self.sequence_numbers(self.etl + ".part"), [2, 3, 4])
 
     def test_file_that_gets_its_name_is_refused_to_another_recording(self):
         part = os.path.join(self.directory, "a.etl.part")
-        self.put("a.etl.part.slow_rename", "")
+        self.write_file("a.etl.part.slow_rename", "")
         process = self.start_tool("record", "--no-names", "-o", self.etl, "--after", "0.1",
                                   "--on", "SpinCount > 4000", "--before", "10")
         self.wait_for(lambda: os.path.exists(part + ".is_renaming"))
-        self.log(6, etl.header_buffer(2), at(1, 1))
-        self.write(6, "stats", STATS % 0)
-        other = self.run_there("record", "--no-names", "--session", "6", "-o", self.etl,
-                               "--duration", "0.1")
+        self.write_session(6, etl.header_buffer(2), buffer_at(1, 1))
+        self.write_session_file(6, "stats", STATS % 0)
+        other = self.run_tool("record", "--no-names", "--session", "6", "-o", self.etl,
+                              "--duration", "0.1")
         os.unlink(part + ".slow_rename")
         error = process.communicate(timeout=600)[1].decode()
         self.assertEqual((process.returncode, other.returncode), (0, 1), error)
@@ -135,7 +137,7 @@ class Trap(Base):
 
     def test_last_buffers_of_the_session_are_tested(self):
         """The event may be in a buffer that is finished by the stop."""
-        self.buffer(at(1, 2, spins=5000))
+        self.log_buffers_of_cpu0(buffer_at(1, 2, spins=5000))
         self.run_trap("--on", "SpinCount > 4000", "--duration", "0.3")
         self.assertEqual(self.sequence_numbers(self.etl), [2])
 
@@ -192,7 +194,7 @@ class Trap(Base):
                                   (begun, may_end))
         self.wait_for(lambda: os.path.exists(begun))
         process.terminate()
-        self.put("may_end", "")
+        self.write_file("may_end", "")
         error = process.communicate(timeout=600)[1].decode()
         self.assertEqual(process.returncode, -signal.SIGTERM, error)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))
@@ -254,9 +256,9 @@ class Class(Base):
         subprocess.run([make_types, os.path.join(self.directory, "sys/btf")], check=True)
         # A merged cache shows that the others are not merged.
         os.symlink(":a-0000064", os.path.join(self.directory, "sys/slab/merged"))
-        self.put("proc/kallsyms", "ffffffff81000000 T _text\nffffffff82001000 B _end\n")
-        self.put("proc/modules", "")
-        self.put("identities", "".join(
+        self.write_file("proc/kallsyms", "ffffffff81000000 T _text\nffffffff82001000 B _end\n")
+        self.write_file("proc/modules", "")
+        self.write_file("identities", "".join(
             "%#x 1 1000 slab 0xffff888100000000 %d %d %d %s by some_function+0x10/0x40\n" %
             (address, offset, size, size, cache)
             for address, offset, size, cache in ((self.DENTRY, 64, 192, "dentry"),
@@ -265,14 +267,15 @@ class Class(Base):
     def test_long_hold_of_a_class_springs_the_trap(self):
         """Before it are a short hold of the class, and a long one of another class."""
         ms = etl.PERF_FREQ // 1000
-        self.buffer(*(at(second, sequence, address=address, acquire=1000, release=1000 + hold)
-                      for sequence, (second, address, hold) in enumerate((
-                          (10, self.DENTRY, ms), (20, self.OTHER, 2 * ms),
-                          (30, self.DENTRY, ms + 1), (31, self.OTHER, 1)), start=1)))
+        self.log_buffers_of_cpu0(*(buffer_at(second, sequence, address=address, acquire=1000,
+                                             release=1000 + hold)
+                                   for sequence, (second, address, hold) in enumerate((
+                                       (10, self.DENTRY, ms), (20, self.OTHER, 2 * ms),
+                                       (30, self.DENTRY, ms + 1), (31, self.OTHER, 1)), start=1)))
         self.run_trap("--on", 'hold > 1ms && class == "dentry.d_lockref.lock"', "--before", "1",
                       "--duration", "1", names=())
         self.assertEqual(self.sequence_numbers(self.etl), [3, 4])
-        self.assertIn("dentry.d_lockref.lock", self.get("a.etl.names"))
+        self.assertIn("dentry.d_lockref.lock", self.read_file("a.etl.names"))
 
 
 if __name__ == "__main__":

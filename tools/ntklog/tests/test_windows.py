@@ -11,7 +11,7 @@ import uuid
 
 import etl_writer as etl
 import tap
-from tool import dump, fields, run_on
+from tool import dump, fields_of, run_on
 
 
 class Windows(unittest.TestCase):
@@ -54,7 +54,7 @@ class Windows(unittest.TestCase):
                          etl.buffer([event(20)], sequence=6))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 2)
         _, lines = dump(bytes(data), "--cycles")
-        self.assertEqual([int(fields(line)["TimeStamp"]) - etl.START_CLOCK
+        self.assertEqual([int(fields_of(line)["TimeStamp"]) - etl.START_CLOCK
                           for line in lines[3:]], [10, 20, 30, 40])
 
     def test_preallocated_file_ends_at_its_last_written_buffer(self):
@@ -102,16 +102,16 @@ class Windows(unittest.TestCase):
     def test_wpp_message_has_the_time_of_the_event_before(self):
         """A WPP message has no time: it gets that of the event before it, or of the start."""
         spin = etl.perfinfo(0x0529, etl.spin_lock())
-        data = etl.header_buffer(3) + etl.buffer([spin, etl.wpp(7, data=bytes(5)), spin]) + \
-            etl.buffer([etl.wpp(9)], processor=1, sequence=2)
+        data = etl.header_buffer(3) + etl.buffer([spin, etl.wpp_event(7, data=bytes(5)), spin]) + \
+            etl.buffer([etl.wpp_event(9)], processor=1, sequence=2)
         result, lines = dump(data)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual([(line[0], line[2]) for line in lines[3:]],
                          [("0.000000000", "WppMessage"), ("1.000000000", "SpinLock"),
                           ("1.000000000", "WppMessage"), ("1.000000000", "SpinLock")])
-        self.assertEqual(fields(lines[5]), {"HeaderType": "0x0f", "Size": "13", "Id": "7"})
+        self.assertEqual(fields_of(lines[5]), {"HeaderType": "0x0f", "Size": "13", "Id": "7"})
 
-    def test_a_type_of_wpp_messages_is_in_no_file(self):
+    def test_header_type_of_wpp_messages_is_damage(self):
         result, _ = dump(etl.file(struct.pack("<HBBI", 0x10, 0x0F, 0x90, 0).ljust(0x10)))
         self.assertEqual(result.returncode, 1)
         self.assertIn("marker 0x900f0010", result.stderr)
@@ -128,13 +128,13 @@ class Unknown(unittest.TestCase):
     PROCESS = "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"
     OTHER = "12345678-9abc-def0-1234-56789abcdef0"
 
-    def strangers(self):
+    def file_of_foreign_events(self):
         classic = struct.pack("<HBBBBHIIq16sQ", 0x30 + 5, 0x14, 0xC0, 3, 4, 2, 77, 88,
                               etl.START_CLOCK + 10, uuid.UUID(self.PROCESS).bytes_le, 0) + b"hello"
         manifest = struct.pack("<HBBHHIIq16sHBBBBHQQ16s", 0x50 + 2, 0x13, 0xC0, 0, 0, 78, 89,
                                etl.START_CLOCK + 20, uuid.UUID(self.OTHER).bytes_le, 301, 6, 1,
                                5, 9, 0, 0, 0, b"") + b"\xab\xcd"
-        message = etl.wpp(7, 3, bytes(4) + uuid.UUID(self.OTHER).bytes_le)
+        message = etl.wpp_event(7, 3, bytes(4) + uuid.UUID(self.OTHER).bytes_le)
         return etl.file(classic, manifest, message, etl.perfinfo(0x0501, b"\1\2", version=3))
 
     def test_times_are_rounded_as_printf_does(self):
@@ -147,7 +147,7 @@ class Unknown(unittest.TestCase):
         self.assertEqual([line[0] for line in lines[3:]], ["%.9f" % (t / 2e9) for t in ticks])
 
     def test_fields_of_event_headers_are_printed(self):
-        _, lines = dump(self.strangers())
+        _, lines = dump(self.file_of_foreign_events())
         self.assertEqual([line[2:] for line in lines[3:]], [
             ["Event", "HeaderType=0x14 Size=53 Provider=Process Version=2 Opcode=3 Level=4 "
              "ProcessId=88 ThreadId=77"],
@@ -156,13 +156,14 @@ class Unknown(unittest.TestCase):
             ["WppMessage", "HeaderType=0x0f Size=28 Provider=%s Id=7" % self.OTHER],
             ["ThreadStart", "HookId=0x0501 Version=3 Size=18"]])
         classic, manifest, message, _ = [json.loads(line) for line in run_on(
-            "dump", self.strangers(), "--json").stdout.splitlines()[3:]]
+            "dump", self.file_of_foreign_events(), "--json").stdout.splitlines()[3:]]
         self.assertEqual((classic["Provider"], classic["ProviderGuid"], classic["ThreadId"]),
                          ("Process", self.PROCESS, 77))
         self.assertEqual((manifest["Provider"], manifest["Id"], manifest["Opcode"],
                           manifest["Level"], manifest["ProcessId"]), (self.OTHER, 301, 9, 5, 89))
         self.assertEqual((message["Provider"], message["Id"]), (self.OTHER, 7))
-        rows = list(csv.DictReader(io.StringIO(run_on("dump", self.strangers(), "--csv").stdout)))
+        rows = list(csv.DictReader(io.StringIO(run_on("dump", self.file_of_foreign_events(),
+                                                      "--csv").stdout)))
         self.assertEqual([(row["Event"], row["Size"], row["HeaderType"], row["Provider"],
                            row["Id"], row["Opcode"], row["ProcessId"], row["ThreadId"])
                           for row in rows[3:6]],
@@ -177,14 +178,16 @@ class Unknown(unittest.TestCase):
                                   ("Level <= 4", 1), ("Version == 6", 1),
                                   ("ProcessId == 89", 1), ("ThreadId == 77", 1),
                                   ("thread == 78", 1), ("Event == WppMessage", 1)):
-            result, lines = dump(self.strangers(), "--filter", expression)
+            result, lines = dump(self.file_of_foreign_events(), "--filter", expression)
             self.assertEqual((result.returncode, len(lines)), (0, count), expression)
 
     def test_unknown_events_are_counted_by_their_headers(self):
-        events = json.loads(run_on("info", self.strangers(), "--json").stdout)["Events"]
+        events = json.loads(run_on("info", self.file_of_foreign_events(),
+                                   "--json").stdout)["Events"]
         self.assertEqual(events, {"Process Opcode 3": 1, self.OTHER + " Id 301": 1,
                                   "WppMessage": 1, "ThreadStart": 1})
-        self.assertRegex(run_on("info", self.strangers()).stdout, r"\n  Process Opcode 3 +1\n")
+        self.assertRegex(run_on("info", self.file_of_foreign_events()).stdout,
+                         r"\n  Process Opcode 3 +1\n")
         # Each event has another provider, and there are more than info counts separately.
         event = bytearray(0x50)
         struct.pack_into("<HBB", event, 0, 0x50, 0x13, 0xC0)
@@ -199,16 +202,19 @@ class Unknown(unittest.TestCase):
         self.assertEqual((len(events), events["HeaderType 0x13"]), (4097, 904))
 
     def test_hex_option_prints_the_data(self):
-        _, lines = dump(self.strangers(), "--hex", "--filter", "Id == 301 || Opcode == 3")
-        self.assertEqual([fields(line)["Hex"] for line in lines], ["68656c6c6f", "abcd"])
-        shown = json.loads(run_on("dump", self.strangers(), "--hex", "--json", "--filter",
+        _, lines = dump(self.file_of_foreign_events(), "--hex", "--filter",
+                        "Id == 301 || Opcode == 3")
+        self.assertEqual([fields_of(line)["Hex"] for line in lines], ["68656c6c6f", "abcd"])
+        shown = json.loads(run_on("dump", self.file_of_foreign_events(), "--hex", "--json",
+                                  "--filter",
                                   "Id == 301").stdout)
         self.assertEqual(shown["Hex"], "abcd")
-        rows = list(csv.DictReader(io.StringIO(run_on("dump", self.strangers(), "--csv",
+        rows = list(csv.DictReader(io.StringIO(run_on("dump", self.file_of_foreign_events(),
+                                                      "--csv",
                                                       "--hex").stdout)))
         self.assertEqual([row["Hex"] for row in rows[3:5]], ["68656c6c6f", "abcd"])
         _, lines = dump(etl.file(etl.perfinfo(0x0529, etl.spin_lock())), "--hex")
-        self.assertEqual(fields(lines[3])["Hex"], etl.spin_lock().hex())
+        self.assertEqual(fields_of(lines[3])["Hex"], etl.spin_lock().hex())
 
     def test_lost_events_are_reported(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
@@ -222,7 +228,7 @@ class Unknown(unittest.TestCase):
     def test_all_reasons_to_wait_have_names(self):
         _, lines = dump(etl.file(*(etl.perfinfo(0x0524, struct.pack(
             "<IIbbBBBBBBIi", 1, 2, 8, 8, 0, 0, reason, 0, 5, 0, 0, 0), 4) for reason in range(43))))
-        reasons = [fields(line)["OldThreadWaitReason"] for line in lines[3:]]
+        reasons = [fields_of(line)["OldThreadWaitReason"] for line in lines[3:]]
         self.assertEqual((reasons[0], reasons[21], reasons[37], reasons[41], reasons[42]),
                          ("executive", "wr_keyed_event", "wr_alert_by_thread_id",
                           "wr_mdl_cache", "42"))
@@ -241,13 +247,13 @@ class Unknown(unittest.TestCase):
         # The stack's one address has a line of its own.
         self.assertEqual([line[2] for line in lines[3:] if len(line) > 2], list(names.values()))
         _, lines = dump(data, "--filter", "Event == dpc")
-        self.assertEqual(fields(lines[0])["HookId"], "0x0f44")
+        self.assertEqual(fields_of(lines[0])["HookId"], "0x0f44")
         report = json.loads(run_on("info", data, "--json").stdout)
         self.assertEqual((report["Events"]["Dpc"], report["Events"]["HookId 0x1a26"]), (1, 1))
 
     def test_header_events_are_printed(self):
         _, lines = dump(etl.file(etl.perfinfo(0x1234, b"")))
-        self.assertEqual([fields(line)["HookId"] for line in lines[:3]],
+        self.assertEqual([fields_of(line)["HookId"] for line in lines[:3]],
                          ["0x0000", "0x0005", "0x0050"])
 
     def test_another_version_of_a_known_event_is_printed_without_fields(self):
@@ -256,7 +262,7 @@ class Unknown(unittest.TestCase):
 
     def test_headers_without_a_hook_id_are_printed(self):
         event_header = struct.pack("<HBB", 0x58, 0x13, 0xC0).ljust(0x58, b"\0")
-        result, lines = dump(etl.file(event_header, etl.wpp(7, data=bytes(8)),
+        result, lines = dump(etl.file(event_header, etl.wpp_event(7, data=bytes(8)),
                                       etl.perfinfo(0x0529, etl.spin_lock())))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(lines[3][3][:23], "HeaderType=0x13 Size=88")

@@ -56,7 +56,7 @@ def dump(data, *options):
     return result, lines
 
 
-def undescribed(value, *commands):
+def undescribed_fields(value, *commands):
     """The fields of JSON, at any depth, that the two pages do not describe for these commands."""
     guide = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Documentation/guide")
     texts = {}
@@ -80,16 +80,16 @@ def undescribed(value, *commands):
     return names(value) - known
 
 
-def unwrapped(text):
+def join_wrapped_lines(text):
     """Join the lines into which facts and headings are broken."""
     return re.sub(r"\n  (?=\S)", " ", text)
 
 
-def fields(line):
+def fields_of(line):
     return dict(field.split("=") for field in line[3].split())
 
 
-def poisson(generator, mean):
+def draw_poisson(generator, mean):
     """Draw the number of arrivals within the time 1."""
     count, time = 0, generator.expovariate(mean)
     while time < 1:
@@ -111,7 +111,7 @@ class Case(unittest.TestCase):
         with open(self.path, "wb") as stream:
             stream.write(data)
 
-    def make(self, name, *events):
+    def write_trace(self, name, *events):
         """Write a file of which each event was sampled."""
         path = os.path.join(self.directory.name, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -121,6 +121,6 @@ class Case(unittest.TestCase):
         return path
 
 
-def pictures(page):
+def pictures_of_page(page):
     return json.loads(re.search(r'<script type="application/json" id="data">\n(.*)\n</script>',
                                 page)[1])

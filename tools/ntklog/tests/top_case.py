@@ -23,15 +23,15 @@ class TopCase(ParameterDirectory):
     """The parameters and records of the directory do not change by themselves."""
 
     def log_events(self, *events):
-        self.log(7, etl.header_buffer(2), etl.buffer(events))
-        self.write(7, "stats", STATS % 0)
+        self.write_session(7, etl.header_buffer(2), etl.buffer(events))
+        self.write_session_file(7, "stats", STATS % 0)
 
     @staticmethod
-    def lock(spins=0, hold=100, **changes):
+    def spin_event(spins=0, hold=100, **changes):
         return etl.perfinfo(0x0529, etl.spin_lock(spins=spins, acquire=1000, release=1000 + hold,
                                                   **changes))
 
-    def press(self, terminal, keys, pattern, whole=False):
+    def press_keys(self, terminal, keys, pattern, whole=False):
         """Press keys, and read screens until one matches; WHOLE: one that another screen follows."""
         os.write(terminal, keys)
         shown = ""
@@ -47,25 +47,25 @@ class TopCase(ParameterDirectory):
                 shown = shown[shown.rindex("\x1b[H"):]
         self.fail("no screen has " + pattern + ", the last is " + shown)
 
-    def resize(self, terminal, rows, columns):
+    def resize_terminal(self, terminal, rows, columns):
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def start_on_terminal(self, *arguments, term="xterm", size=(40, 120), **options):
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
-        self.resize(slave, *size)
+        self.resize_terminal(slave, *size)
         process = self.start_tool(
             *arguments, stdin=slave, stdout=slave, start_new_session=True,
-            env={**self.environment(), "TERM": term},
+            env={**self.make_environment(), "TERM": term},
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **options)
         self.addCleanup(os.close, slave)
         return process, master, slave
 
-    def growing(self, *events):
-        return self.repeated(.05, lambda turn: self.log_more(*events))
+    def with_repeated_events(self, *events):
+        return self.with_repeated_action(.05, lambda turn: self.log_more(*events))
 
     @contextlib.contextmanager
-    def repeated(self, seconds, action):
+    def with_repeated_action(self, seconds, action):
         """Meanwhile, call ACTION with 0, 1, 2 and so on, each after some seconds."""
         stop = threading.Event()
 
@@ -84,11 +84,13 @@ class TopCase(ParameterDirectory):
             thread.join()
 
     def put_waits(self, *locks):
-        self.put("held", "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n" +
-                 "".join("0x%x mutex exclusive held 5 9000000 1 - f+0x1/0x2 holder\n"
-                         "0x%x mutex exclusive waiting 6 8000000 0 - f+0x1/0x2 waiter\n" % (lock, lock)
-                         for lock in locks))
+        self.write_file("held",
+                        "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n" +
+                        "".join("0x%x mutex exclusive held 5 9000000 1 - f+0x1/0x2 holder\n"
+                                "0x%x mutex exclusive waiting 6 8000000 0 - f+0x1/0x2 waiter\n" %
+                                (lock, lock)
+                                for lock in locks))
 
-    def quit(self, process, terminal):
+    def quit_by_key(self, process, terminal):
         os.write(terminal, b"q")
         self.assertEqual(process.wait(timeout=60), 0)

@@ -46,7 +46,7 @@ for _name, *_layouts in TYPES:
             SYMBOLS.setdefault(_name, {}).setdefault(_field[0], {}).update(_field[-1])
 
 
-def _read(data, record_size, at, size, signed=False):
+def _unpack_numbers(data, record_size, at, size, signed=False):
     """The numbers at one place of all records."""
     count = len(data) // record_size
     if numpy:
@@ -95,7 +95,7 @@ class _Layout:
 LAYOUTS = [tuple(_Layout(*layout) for layout in layouts) for _, *layouts in TYPES]
 
 
-def _choose(names, fields):
+def _choose_layouts(names, fields):
     """The names of events that have one of the fields, LAYOUTS with these only, and the fields."""
     if fields is None:
         return names, LAYOUTS, fields
@@ -140,25 +140,25 @@ class Columns(collections.abc.Mapping):
         if name not in self._names:
             raise KeyError(name)
         if name not in self._made:
-            self._made[name] = self._time() if name == "Time" else self._values(name)
+            self._made[name] = self._seconds() if name == "Time" else self._values_of_field(name)
         return self._made[name]
 
     def __repr__(self):
-        return "<ntklog.Columns of %d events: %s>" % (self._rows(), ", ".join(self._names))
+        return "<ntklog.Columns of %d events: %s>" % (self._row_count(), ", ".join(self._names))
 
-    def _rows(self):
+    def _row_count(self):
         return sum(len(data) // layout.size for layout, data in self._parts)
 
-    def _values(self, name):
-        return self._join([self._column(name, *part) for part in self._parts])
+    def _values_of_field(self, name):
+        return self._join_layouts([self._unpack_field(name, *part) for part in self._parts])
 
-    def _time(self):
-        stamps = self._values("TimeStamp")
+    def _seconds(self):
+        stamps = self._values_of_field("TimeStamp")
         if numpy:
             return (stamps - numpy.uint64(self._start)).view("i8") / self._frequency
         return [(stamp - self._start) / self._frequency for stamp in stamps]
 
-    def _join(self, columns):
+    def _join_layouts(self, columns):
         """columns: one for each layout; None for a layout that lacks the field."""
         if len(columns) == 1:
             return columns[0]
@@ -172,24 +172,24 @@ class Columns(collections.abc.Mapping):
                                   for column, count in zip(columns, counts)])
 
     @staticmethod
-    def _column(name, layout, data):
+    def _unpack_field(name, layout, data):
         record_size = layout.size
         if name in HEAD:
-            return _read(data, record_size, *layout.head[name])
+            return _unpack_numbers(data, record_size, *layout.head[name])
         found = [field for field in layout.fields if field[0] == name]
         if not found:
             return None
         _, at, size, minus_at, minus_size, mask, shift, signed, version, _ = found[0]
-        values = _read(data, record_size, at, size, signed)
+        values = _unpack_numbers(data, record_size, at, size, signed)
         if minus_size:
-            minus = _read(data, record_size, minus_at, minus_size)
+            minus = _unpack_numbers(data, record_size, minus_at, minus_size)
             values = numpy.where(values > minus, values - minus, 0) if numpy else \
                 [max(value - less, 0) for value, less in zip(values, minus)]
         if mask:
             values = (values & mask) >> shift if numpy else \
                 [(value & mask) >> shift for value in values]
         if version:
-            versions = _read(data, record_size, *layout.head["Version"])
+            versions = _unpack_numbers(data, record_size, *layout.head["Version"])
             values = numpy.where(versions == version, values, 0) if numpy else \
                 [value if has == version else 0 for value, has in zip(values, versions)]
         return values
@@ -204,7 +204,7 @@ class Trace(Reader):
     def __exit__(self, *_):
         self.close()
 
-    def _columns(self, names, read, layouts, fields, limit):
+    def _read_columns(self, names, read, layouts, fields, limit):
         pieces = tuple(tuple(layout.pieces for layout in pair) for pair in layouts)
         parts = {name: [] for name in names}
         for index, pointer_size, data in self.records(read, limit, pieces):
@@ -218,7 +218,7 @@ class Trace(Reader):
         names, or of all events with fields that the trace has. fields: names of the columns that
         are wanted, which takes less memory and time; only events that have one of them are read.
         """
-        return self._columns(names, *_choose(names, fields), 0)
+        return self._read_columns(names, *_choose_layouts(names, fields), 0)
 
     def batches(self, *names, fields=None, size=0x2000):
         """As columns(), but yield such a dictionary for each SIZE events, so that the memory does
@@ -226,11 +226,11 @@ class Trace(Reader):
         """
         if size < 1:
             raise ValueError("size is not positive")
-        chosen = _choose(names, fields)
+        chosen = _choose_layouts(names, fields)
         while True:
-            batch = self._columns(names, *chosen, size)
+            batch = self._read_columns(names, *chosen, size)
             # pylint: disable-next=protected-access
-            if not any(columns._rows() for columns in batch.values()):
+            if not any(columns._row_count() for columns in batch.values()):
                 return
             yield batch
 
