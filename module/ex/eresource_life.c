@@ -107,7 +107,7 @@ EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
 u32 ex_delete_resource_lite(struct eresource *resource)
 {
 	struct eresource_owner *table = NULL;
-	unsigned long outer_flags, flags;
+	unsigned long tree_lock_flags, flags;
 	u32 owner_count = 0;
 	bool is_live;
 
@@ -115,7 +115,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 		eresource_refuse_null("ExDeleteResource", _RET_IP_);
 		return STATUS_INVALID_PARAMETER;
 	}
-	raw_spin_lock_irqsave(&ex_resources_lock, outer_flags);
+	raw_spin_lock_irqsave(&ex_resources_lock, tree_lock_flags);
 	is_live = ex_resource_is_live(resource);
 	if (is_live) {
 		flags = eresource_lock(resource);
@@ -128,7 +128,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 		}
 		eresource_unlock(resource, flags);
 	}
-	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
+	raw_spin_unlock_irqrestore(&ex_resources_lock, tree_lock_flags);
 	if (WARN_ONCE(!is_live || owner_count,
 		      "ExDeleteResource: resource %llx is %s, called from %pS\n",
 		      ntklog_get_displayed_address((unsigned long)resource),

@@ -201,7 +201,7 @@ bool eresource_grow_owner_table(struct eresource *resource, u32 old_size)
 	return true;
 }
 
-static void eresource_free_by_rcu(struct rcu_head *head)
+static void eresource_rcu_free_callback(struct rcu_head *head)
 {
 	kfree(head);
 }
@@ -218,7 +218,7 @@ void eresource_free_owner_table(struct eresource_owner *table)
 {
 	static_assert(sizeof(*table) * ERESOURCE_FIRST_TABLE_SIZE >= sizeof(struct rcu_head));
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && table && !preemptible())
-		call_rcu((struct rcu_head *)table, eresource_free_by_rcu);
+		call_rcu((struct rcu_head *)table, eresource_rcu_free_callback);
 	else
 		kfree(table);
 }

@@ -51,7 +51,7 @@ bool ex_resource_is_live(const struct eresource *resource)
 	return resource && ex_find_resource_at_or_above((unsigned long)resource) == resource;
 }
 
-static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)
+static bool ex_resource_is_less(struct rb_node *a, const struct rb_node *b)
 {
 	return a < b;
 }
@@ -64,7 +64,7 @@ static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)
  */
 void ex_insert_resource(struct eresource *resource)
 {
-	rb_add(&resource->node, &ex_resource_tree, ex_resource_less);
+	rb_add(&resource->node, &ex_resource_tree, ex_resource_is_less);
 	WRITE_ONCE(ex_resource_count, ex_resource_count + 1);
 }
 

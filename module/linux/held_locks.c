@@ -82,7 +82,7 @@ static bool ntklog_copy_slot(const struct ntklog_task *record,
 	return true;
 }
 
-struct ntklog_held_visit {
+struct ntklog_held_visitor {
 	ntklog_held_visitor_t visitor;
 	void *data;
 };
@@ -92,7 +92,7 @@ static void ntklog_visit_record_slots(struct ntklog_task *record, void *data)
 	struct ntklog_held_lock locks[NTKLOG_TASK_SLOT_COUNT];
 	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
-	const struct ntklog_held_visit *visit = data;
+	const struct ntklog_held_visitor *visit = data;
 	size_t count = 0;
 	int i;
 
@@ -111,7 +111,7 @@ static void ntklog_visit_record_slots(struct ntklog_task *record, void *data)
  */
 void ntklog_visit_held_locks(ntklog_held_visitor_t visitor, void *data)
 {
-	struct ntklog_held_visit visit = { .visitor = visitor, .data = data };
+	struct ntklog_held_visitor visit = { .visitor = visitor, .data = data };
 
 	ntklog_visit_task_records(ntklog_visit_record_slots, &visit);
 }

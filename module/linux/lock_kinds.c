@@ -228,7 +228,7 @@ static void ntklog_end_detaching(struct work_struct *work)
 static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
 
 /* Delay after a kind has been detached, so that one grace period may serve several kinds. */
-#define NTKLOG_END_DETACHING_DELAY	HZ
+#define NTKLOG_END_DETACHING_JIFFIES	HZ
 
 /**
  * ntklog_detach_kind() - detach a kind in the mode in which it was attached
@@ -242,7 +242,7 @@ void ntklog_detach_kind(struct ntklog_lock_kind *kind)
 {
 	if (ntklog_kind_sleeps(kind)) {
 		ntklog_detach_sleeping_kind(kind->functions, kind->class);
-		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_DELAY);
+		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_JIFFIES);
 	} else if (ntklog_kind_uses_tracepoints(kind)) {
 		if (ntklog_kind_uses_release_tracepoint(kind))
 			ntklog_stop_watching_releases();

@@ -45,7 +45,7 @@ static bool ntklog_percpu_readers_are_watched;
 
 /* Stack frames to search for __percpu_down_read(), and an upper bound of its size. */
 #define NTKLOG_READER_FRAMES_MAX	12
-#define NTKLOG_PERCPU_DOWN_READ_MAX	1024
+#define NTKLOG_DOWN_READ_SIZE_MAX	1024
 
 static unsigned long ntklog_find_percpu_reader_caller(void)
 {
@@ -53,7 +53,7 @@ static unsigned long ntklog_find_percpu_reader_caller(void)
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
 
 	for (i = 0; i + 1 < count; i++)
-		if (frames[i] - (unsigned long)__percpu_down_read < NTKLOG_PERCPU_DOWN_READ_MAX)
+		if (frames[i] - (unsigned long)__percpu_down_read < NTKLOG_DOWN_READ_SIZE_MAX)
 			return frames[i + 1];
 	return 0;
 }

@@ -40,16 +40,16 @@
 #define DEFINE_RELEASE_TRAMPOLINE(_hook, ...)			NTKLOG_DEFINE_HOOK_TRAMPOLINE(_hook)
 #endif
 
-#define CLASS_OF(_class)		NTKLOG_SLEEPING_CLASS(_class)
-#define EXCLUSIVE_ACTION(_class)	(CLASS_OF(_class) | NTKLOG_SLEEPING_EXCLUSIVE)
-#define SHARED_ACTION(_class)	(CLASS_OF(_class) | NTKLOG_SLEEPING_SHARED)
+#define CLASS_BITS(_class)		NTKLOG_SLEEPING_CLASS(_class)
+#define EXCLUSIVE_ACTION(_class)	(CLASS_BITS(_class) | NTKLOG_SLEEPING_EXCLUSIVE)
+#define SHARED_ACTION(_class)	(CLASS_BITS(_class) | NTKLOG_SLEEPING_SHARED)
 
 /* The low bits of a lock's owner word are flags. */
-#define OWNER_OF_WORD(_word)		((const struct task_struct *)((_word) & ~7UL))
+#define OWNER_WORD_TO_TASK(_word)	((const struct task_struct *)((_word) & ~7UL))
 
 static const struct task_struct *ntklog_get_mutex_owner(const void *lock)
 {
-	return OWNER_OF_WORD(atomic_long_read(&((const struct mutex *)lock)->owner));
+	return OWNER_WORD_TO_TASK(atomic_long_read(&((const struct mutex *)lock)->owner));
 }
 
 /*
@@ -58,14 +58,14 @@ static const struct task_struct *ntklog_get_mutex_owner(const void *lock)
  */
 static const struct task_struct *ntklog_get_rwsem_owner(const void *lock)
 {
-	return OWNER_OF_WORD(atomic_long_read(&((const struct rw_semaphore *)lock)->owner));
+	return OWNER_WORD_TO_TASK(atomic_long_read(&((const struct rw_semaphore *)lock)->owner));
 }
 
 static const struct task_struct *ntklog_get_rt_mutex_owner(const void *lock)
 {
 	const struct rt_mutex *mutex = lock;
 
-	return OWNER_OF_WORD((unsigned long)READ_ONCE(mutex->rtmutex.owner));
+	return OWNER_WORD_TO_TASK((unsigned long)READ_ONCE(mutex->rtmutex.owner));
 }
 
 /*
@@ -113,14 +113,14 @@ static void ntklog_track_semaphore_acquire(const void *lock, unsigned long calle
 const struct task_struct *ntklog_get_sleeping_lock_owner(const void *lock, u32 class)
 {
 	switch (class) {
-	case CLASS_OF(MUTEX):
-	case CLASS_OF(WW_MUTEX):	/* A ww_mutex begins with a mutex. */
+	case CLASS_BITS(MUTEX):
+	case CLASS_BITS(WW_MUTEX):	/* A ww_mutex begins with a mutex. */
 		return ntklog_get_mutex_owner(lock);
-	case CLASS_OF(RWSEM):
+	case CLASS_BITS(RWSEM):
 		return ntklog_get_rwsem_owner(lock);
-	case CLASS_OF(RT_MUTEX):
+	case CLASS_BITS(RT_MUTEX):
 		return ntklog_get_rt_mutex_owner(lock);
-	case CLASS_OF(SEMAPHORE):
+	case CLASS_BITS(SEMAPHORE):
 		return ntklog_get_semaphore_owner(lock);
 	default:
 		return NULL;
@@ -257,7 +257,7 @@ DEFINE_RELEASE_HOOK(release_ww_mutex_hook, EXCLUSIVE_ACTION(WW_MUTEX), ntklog_ge
 
 static noinline notrace __used __noendbr void downgrade_rwsem_hook(const void *lock)
 {
-	ntklog_track_downgrade(lock, CLASS_OF(RWSEM));
+	ntklog_track_downgrade(lock, CLASS_BITS(RWSEM));
 }
 
 /*
@@ -270,7 +270,7 @@ static noinline notrace __used __noendbr void end_rwsem_spin_hook(const void *qu
 #ifdef CONFIG_RWSEM_SPIN_ON_OWNER
 	if (in_task())
 		ntklog_end_optimistic_spin(container_of(queue, struct rw_semaphore, osq),
-					   CLASS_OF(RWSEM));
+					   CLASS_BITS(RWSEM));
 #endif
 }
 

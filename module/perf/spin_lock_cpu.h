@@ -313,14 +313,14 @@ static inline u32 ntklog_count_slots_in_use(const struct ntklog_spin_lock_cpu *c
 }
 
 static __always_inline u32
-ntklog_uncontended_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
+ntklog_state_to_acquire_count(const struct ntklog_spin_lock_cpu *cpu, long state)
 {
 	return READ_ONCE(cpu->sample_at_count) - 1 - (u32)(state >> 16);
 }
 
 static __always_inline u32 ntklog_get_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 {
-	return ntklog_uncontended_count_of_state(cpu, READ_ONCE(cpu->state));
+	return ntklog_state_to_acquire_count(cpu, READ_ONCE(cpu->state));
 }
 
 /**

@@ -414,7 +414,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 	long state = READ_ONCE(cpu->state);
-	u32 count = ntklog_uncontended_count_of_state(cpu, state);
+	u32 count = ntklog_state_to_acquire_count(cpu, state);
 	u32 remainder = count % rate;
 	/* The number of @slot is its index, because no overflow slot is in use. */
 	u32 depth = slot - cpu->slots - READ_ONCE(cpu->untracked_slots_in_use);
@@ -456,7 +456,7 @@ static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, c
 	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
 		rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 		state = READ_ONCE(cpu->state);
-		count = ntklog_uncontended_count_of_state(cpu, state);
+		count = ntklog_state_to_acquire_count(cpu, state);
 		ntklog_update_sampling(cpu, state, count, count % rate, rate,
 				       ntklog_count_slots_in_use(cpu));
 	}
