@@ -54,7 +54,7 @@ static void begin_block(const struct ntklog_task *record, u64 now)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_begin_block(record, now);
+	ntklog_begin_blocked_period(record, now);
 	local_irq_restore(flags);
 }
 
@@ -63,14 +63,14 @@ static void end_block(const struct ntklog_task *record, u64 since, u64 blocked_c
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_end_block(record->task, since, blocked_cycles);
+	ntklog_end_blocked_period(record->task, since, blocked_cycles);
 	local_irq_restore(flags);
 }
 
 static bool get_block(const struct ntklog_task *record, struct ntklog_block_stack *block)
 {
-	return ntklog_get_longest_block(record->task, record->sleeping_slots[1].acquire_time,
-					block);
+	return ntklog_get_longest_block_stack(record->task, record->sleeping_slots[1].acquire_time,
+					      block);
 }
 
 static void block_that_goes_on_keeps_its_stack(struct kunit *test)
@@ -124,7 +124,7 @@ static void session_that_is_not_started_gets_no_stack(struct kunit *test)
 
 	etw_set_stacks(&etw_sessions[1], BIT(ETW_STACKED_RESOURCE));
 	begin_tracking(test, BIT(ETW_STACKED_SPINLOCK));
-	KUNIT_EXPECT_FALSE(test, ntklog_blocks_have_stacks());
+	KUNIT_EXPECT_FALSE(test, ntklog_block_stacks_are_needed());
 	holder = make_holder(test);
 	since = ntklog_read_cycles();
 	begin_block(holder, since);

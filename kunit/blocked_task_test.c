@@ -39,9 +39,10 @@ static u64 sleeping_lock_failures(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		const struct ntklog_sleeping_cpu *counts = per_cpu_ptr(&ntklog_sleeping_cpu, cpu);
+		const struct ntklog_sleeping_lock_cpu *counts =
+			per_cpu_ptr(&ntklog_sleeping_lock_cpu, cpu);
 
-		sum += READ_ONCE(counts->unmatched) + READ_ONCE(counts->untracked);
+		sum += READ_ONCE(counts->unmatched_count) + READ_ONCE(counts->untracked_count);
 	}
 	return sum;
 }

@@ -302,14 +302,14 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 /* The session fails to attach; later a user of the tracepoint attaches. */
 static void session_observes_after_late_attach(struct kunit *test)
 {
-	struct tracepoint *sched_switch = ntklog_sched_switch;
+	struct tracepoint *sched_switch = ntklog_sched_switch_tp;
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
 	const struct etw_run *run;
 	int tries = 60000;
 
-	ntklog_sched_switch = &failing_tracepoint;
+	ntklog_sched_switch_tp = &failing_tracepoint;
 	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
-	ntklog_sched_switch = sched_switch;
+	ntklog_sched_switch_tp = sched_switch;
 	run = etw_sessions[0].run;
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 1);

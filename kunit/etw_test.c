@@ -61,7 +61,8 @@ static void rundown_at_start_and_stop_has_parameters(struct kunit *test)
 	u32 parameters[] = { 5, 2, 4000, 3, 5000000 };
 
 	KUNIT_ASSERT_EQ(test,
-			ntklog_set_information(&ntklog_spin_lock_information, parameters, 0x14),
+			ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, parameters,
+						    0x14),
 			STATUS_SUCCESS);
 	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	session_stop(test);

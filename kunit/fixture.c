@@ -32,10 +32,10 @@ int fixture_init(struct kunit *test)
 	static const u32 spin_lock_defaults[] = { 5, 1, 1000, 1, 1000000 };
 	static const u32 resource_defaults[] = { 7, 1000, 1, 1 };
 
-	if (ntklog_set_information(&ntklog_spin_lock_information, spin_lock_defaults,
-				   sizeof(spin_lock_defaults)) ||
-	    ntklog_set_information(&ntklog_resource_information, resource_defaults,
-				   sizeof(resource_defaults)))
+	if (ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, spin_lock_defaults,
+					sizeof(spin_lock_defaults)) ||
+	    ntklog_change_parameter_set(&ntklog_resource_parameter_set, resource_defaults,
+					sizeof(resource_defaults)))
 		return -EINVAL;
 	return set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
 }

@@ -13,16 +13,16 @@
  * documents no minimum for resources: ntklog refuses 0, because the words are divisors.
  */
 static const struct kind {
-	struct ntklog_information *information;
+	struct ntklog_parameter_set *information;
 	const char *name;
 	u32 class;
 	size_t length;
 	size_t v1_length;
 	u32 minimum[4];
 } kinds[] = {
-	{ &ntklog_spin_lock_information, "spin lock", 5, 0x14, 0x10,
+	{ &ntklog_spin_lock_parameter_set, "spin lock", 5, 0x14, 0x10,
 	  { 1, 1000, 1, 1000000 } },
-	{ &ntklog_resource_information, "resource", 7, 0x10, 0x10, { 1, 1, 1 } },
+	{ &ntklog_resource_parameter_set, "resource", 7, 0x10, 0x10, { 1, 1, 1 } },
 };
 
 #define for_each_kind(kind) \
@@ -37,14 +37,16 @@ static void query_words(struct kunit *test, const struct kind *kind, u32 *words_
 {
 	size_t length = 0;
 
-	KUNIT_ASSERT_EQ(test, ntklog_query_information(kind->information, words_read, kind->length,
-						       &length), 0u);
+	KUNIT_ASSERT_EQ(test,
+			ntklog_query_parameter_set(kind->information, words_read, kind->length,
+						   &length),
+			0u);
 	KUNIT_ASSERT_EQ(test, length, kind->length);
 }
 
 static u32 set_words(const struct kind *kind, const u32 *words_to_set, size_t length)
 {
-	return ntklog_set_information(kind->information, words_to_set, length);
+	return ntklog_change_parameter_set(kind->information, words_to_set, length);
 }
 
 /* Fill @words_to_set with permitted values; another @increment gives other values. */
@@ -81,7 +83,7 @@ static void older_version_set_other_words_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set_words(kind, words_to_set, 0x10), 0u);
 	words_read[4] = 0xEEEEEEEE;
 	KUNIT_EXPECT_EQ(test,
-			ntklog_query_information(kind->information, words_read, 0x10, &length),
+			ntklog_query_parameter_set(kind->information, words_read, 0x10, &length),
 			0u);
 	KUNIT_EXPECT_EQ(test, length, 0x10);
 	KUNIT_EXPECT_MEMEQ(test, words_read, words_to_set, 0x10);
@@ -104,9 +106,9 @@ static void wrong_length_mismatch_returned(struct kunit *test)
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test, set_words(kind, words_to_set, length),
 					    0xC0000004u, "%s, %zu bytes", kind->name, length);
-			KUNIT_EXPECT_EQ_MSG(test, ntklog_query_information(kind->information,
-									   words_read, length,
-									   &returned),
+			KUNIT_EXPECT_EQ_MSG(test, ntklog_query_parameter_set(kind->information,
+									     words_read, length,
+									     &returned),
 					    0xC0000004u, "%s, %zu bytes", kind->name, length);
 		}
 		query_words(test, kind, words_read);
@@ -195,7 +197,7 @@ static int set_parameters_when_killed(void *data)
 
 	allow_signal(SIGKILL);
 	send_sig(SIGKILL, current, 0);
-	parameter_status = ntklog_set_parameter(&ntklog_spin_lock_information.parameters[0],
+	parameter_status = ntklog_set_parameter(&ntklog_spin_lock_parameter_set.parameters[0],
 						words_to_set[1]);
 	status = set_words(&kinds[0], words_to_set, kinds[0].length);
 	flush_signals(current);

@@ -103,8 +103,10 @@ static void begin_tracking_with_stacks(struct kunit *test, u32 stacks)
 {
 	u32 information[] = { EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS, 1, 1, 1 };
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information, information,
-						     sizeof(information)), 0u);
+	KUNIT_ASSERT_EQ(test,
+			ntklog_change_parameter_set(&ntklog_resource_parameter_set, information,
+						    sizeof(information)),
+			0u);
 	etw_set_stacks(&etw_sessions[0], stacks);
 	session_start(test, PERF_LINUX_SEMAPHORE, 65536, 4);
 	/* A table of stacks is allocated if a session has begun to log them. */
@@ -211,10 +213,10 @@ static void sleep_in_other_function(void)
 static u64 measure_blocked_cycles(void (*sleep)(void))
 {
 	const struct ntklog_task *record = ntklog_find_current_record();
-	u64 before = record->off_cpu.blocked;
+	u64 before = record->off_cpu.blocked_cycles;
 
 	sleep();
-	return record->off_cpu.blocked - before;
+	return record->off_cpu.blocked_cycles - before;
 }
 
 static void longest_block_of_holds_written_with_its_stack(struct kunit *test)
@@ -473,14 +475,14 @@ static void holder_counted_after_migration(struct kunit *test)
 	begin_tracking(test);
 	record = ntklog_find_current_record();
 	acquire(&outer_lock);
-	blocked = record->off_cpu.blocked;
+	blocked = record->off_cpu.blocked_cycles;
 	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU + 1)), 0);
 	test_sleep(20);
-	KUNIT_EXPECT_GE(test, record->off_cpu.blocked - blocked, ntklog_ms_to_cycles(10));
+	KUNIT_EXPECT_GE(test, record->off_cpu.blocked_cycles - blocked, ntklog_ms_to_cycles(10));
 	KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU)), 0);
-	blocked = record->off_cpu.blocked;
+	blocked = record->off_cpu.blocked_cycles;
 	test_sleep(20);
-	KUNIT_EXPECT_GE(test, record->off_cpu.blocked - blocked, ntklog_ms_to_cycles(10));
+	KUNIT_EXPECT_GE(test, record->off_cpu.blocked_cycles - blocked, ntklog_ms_to_cycles(10));
 	release(&outer_lock);
 	end_tracking(test);
 }
@@ -525,14 +527,14 @@ static void nmi_in_switch_does_not_find_record_of_next_task(struct kunit *test)
 	begin_tracking(test);
 	nmi = (struct nmi_in_switch){ .next = current };
 	/* The probe runs after those of ntklog, which have the default priority. */
-	KUNIT_ASSERT_EQ(test, tracepoint_probe_register_prio(ntklog_sched_switch,
+	KUNIT_ASSERT_EQ(test, tracepoint_probe_register_prio(ntklog_sched_switch_tp,
 							     act_as_nmi_in_switch, NULL,
 							     TRACEPOINT_DEFAULT_PRIO - 1), 0);
 	acquire(&inner_lock);
 	start_sleeper(test, &thread);
 	/* The idle task, which has no record, precedes this one. */
 	test_sleep(20);
-	tracepoint_probe_unregister(ntklog_sched_switch, act_as_nmi_in_switch, NULL);
+	tracepoint_probe_unregister(ntklog_sched_switch_tp, act_as_nmi_in_switch, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_GE(test, nmi.switch_count, 2u);
 	KUNIT_EXPECT_GE(test, nmi.sleepers_found, 1u);
@@ -546,14 +548,14 @@ static void nmi_in_switch_does_not_find_record_of_next_task(struct kunit *test)
 
 static void sleep_without_lock_not_counted(struct kunit *test)
 {
-	struct ntklog_off_cpu before, after;
+	struct ntklog_off_cpu_times before, after;
 
 	begin_tracking(test);
 	before = ntklog_find_current_record()->off_cpu;
 	msleep(20);
 	after = ntklog_find_current_record()->off_cpu;
-	KUNIT_EXPECT_EQ(test, after.ready, before.ready);
-	KUNIT_EXPECT_EQ(test, after.blocked, before.blocked);
+	KUNIT_EXPECT_EQ(test, after.ready_cycles, before.ready_cycles);
+	KUNIT_EXPECT_EQ(test, after.blocked_cycles, before.blocked_cycles);
 	KUNIT_EXPECT_EQ(test, ntklog_find_current_record()->off_cpu_since, 0);
 	end_tracking(test);
 }
@@ -561,12 +563,12 @@ static void sleep_without_lock_not_counted(struct kunit *test)
 /* The visit of all slots may read the end of a period before its start. */
 static void negative_time_off_cpu_is_0(struct kunit *test)
 {
-	const struct ntklog_off_cpu more = { .ready = 7, .blocked = 5 };
-	const struct ntklog_off_cpu less = { .ready = 4, .blocked = 6 };
-	const struct ntklog_off_cpu difference = ntklog_subtract_off_cpu(&more, &less);
+	const struct ntklog_off_cpu_times more = { .ready_cycles = 7, .blocked_cycles = 5 };
+	const struct ntklog_off_cpu_times less = { .ready_cycles = 4, .blocked_cycles = 6 };
+	const struct ntklog_off_cpu_times difference = ntklog_subtract_off_cpu_times(&more, &less);
 
-	KUNIT_EXPECT_EQ(test, difference.ready, 3);
-	KUNIT_EXPECT_EQ(test, difference.blocked, 0);
+	KUNIT_EXPECT_EQ(test, difference.ready_cycles, 3);
+	KUNIT_EXPECT_EQ(test, difference.blocked_cycles, 0);
 }
 
 static struct kunit_case off_cpu_cases[] = {

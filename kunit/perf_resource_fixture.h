@@ -47,8 +47,8 @@ static inline void set_resource_parameters(struct kunit *test, u32 release_rate,
 {
 	u32 information[] = { 7, release_rate, contention_rate, timeout_rate };
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information,
-						     information, sizeof(information)),
+	KUNIT_ASSERT_EQ(test, ntklog_change_parameter_set(&ntklog_resource_parameter_set,
+							  information, sizeof(information)),
 			0u);
 }
 

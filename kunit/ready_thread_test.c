@@ -124,8 +124,8 @@ static void running_thread_wakes_itself_no_event(struct kunit *test)
 
 static bool probes_are_registered(void)
 {
-	return static_key_enabled(&ntklog_sched_waking->key) ||
-	       static_key_enabled(&ntklog_sched_wakeup_new->key);
+	return static_key_enabled(&ntklog_sched_waking_tp->key) ||
+	       static_key_enabled(&ntklog_sched_wakeup_new_tp->key);
 }
 
 static void group_enabled_probes_registered_until_stop(struct kunit *test)
@@ -134,8 +134,8 @@ static void group_enabled_probes_registered_until_stop(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
 	session_stop(test);
 	session_start(test, PERF_DISPATCHER, 65536, 64);
-	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_sched_waking->key));
-	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_sched_wakeup_new->key));
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_sched_waking_tp->key));
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_sched_wakeup_new_tp->key));
 	session_stop(test);
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
 }
@@ -162,9 +162,9 @@ static void expect_failure(struct kunit *test, struct tracepoint **tracepoint,
 
 static void probe_not_registered_group_failed_no_probe_left(struct kunit *test)
 {
-	expect_failure(test, &ntklog_sched_waking, NULL, ENOENT);
-	expect_failure(test, &ntklog_sched_waking, &failing_tracepoint, ENOMEM);
-	expect_failure(test, &ntklog_sched_wakeup_new, &failing_tracepoint, ENOMEM);
+	expect_failure(test, &ntklog_sched_waking_tp, NULL, ENOENT);
+	expect_failure(test, &ntklog_sched_waking_tp, &failing_tracepoint, ENOMEM);
+	expect_failure(test, &ntklog_sched_wakeup_new_tp, &failing_tracepoint, ENOMEM);
 	woken_by_thread_event_without_flags(test);
 }
 

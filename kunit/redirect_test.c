@@ -16,7 +16,7 @@ static const char *resolve_target(struct ntklog_target *target)
 
 static void exported_function_address_resolved(struct kunit *test)
 {
-	struct ntklog_target target = NTKLOG_EXPORTED(up);
+	struct ntklog_target target = NTKLOG_EXPORTED_TARGET(up);
 
 	KUNIT_EXPECT_NULL(test, resolve_target(&target));
 	KUNIT_EXPECT_NE(test, target.address, 0ul);
@@ -32,7 +32,7 @@ static void exported_name_with_other_address_refused(struct kunit *test)
 
 static void function_with_another_entry_refused(struct kunit *test)
 {
-	struct ntklog_target target = NTKLOG_EXPORTED(up);
+	struct ntklog_target target = NTKLOG_EXPORTED_TARGET(up);
 	struct ntklog_hook hook = { .targets = &target, .target_count = 1, .original_entry = down };
 
 	KUNIT_EXPECT_STREQ(test, ntklog_resolve_targets(&hook, 1), "up");

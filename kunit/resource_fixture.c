@@ -157,17 +157,17 @@ bool user_is_owner(struct eresource *resource, bool wait)
  */
 struct ex_resource_description describe_resource(struct kunit *test, const struct eresource *which)
 {
-	struct ex_resource_descriptions *descriptions = ex_query_locks();
+	struct ex_resource_descriptions *descriptions = ex_describe_all_resources();
 	struct ex_resource_description found = {};
 	u32 i;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(descriptions));
 	for (i = 0; i < descriptions->count; i++) {
 		if (i)
-			KUNIT_EXPECT_GT(test, descriptions->resources[i].resource,
-					descriptions->resources[i - 1].resource);
-		if (descriptions->resources[i].resource == (unsigned long)which)
-			found = descriptions->resources[i];
+			KUNIT_EXPECT_GT(test, descriptions->entries[i].resource,
+					descriptions->entries[i - 1].resource);
+		if (descriptions->entries[i].resource == (unsigned long)which)
+			found = descriptions->entries[i];
 	}
 	kvfree(descriptions);
 	return found;

@@ -325,8 +325,10 @@ static void set_spin_lock_rates(struct kunit *test, u32 acquire_rate, u32 conten
 	/* Class, spin threshold, acquire rate, contention rate, hold threshold. */
 	u32 parameters[] = { 5, 2, acquire_rate, contention_rate, 5000000 };
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, parameters,
-						     sizeof(parameters)), STATUS_SUCCESS);
+	KUNIT_ASSERT_EQ(test,
+			ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, parameters,
+						    sizeof(parameters)),
+			STATUS_SUCCESS);
 }
 
 static void expect_rates(struct kunit *test, const u8 *event, u32 acquire_rate, u32 contention_rate)
@@ -361,7 +363,7 @@ static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
 	start(test, 6, PERF_SPINLOCK);
 	set_spin_lock_rates(test, 2000, 100);
 	set_spin_lock_rates(test, 2000, 100);
-	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(&ntklog_spin_lock_information.parameters[1],
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(&ntklog_spin_lock_parameter_set.parameters[1],
 						   999), STATUS_INVALID_PARAMETER);
 	set_spin_lock_rates(test, 1000, 1);
 	for (i = 2; i <= 6; i += 2)
@@ -382,7 +384,8 @@ static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
 	static const u16 hook_ids[] = {
 		RESOURCE_START, DROPPED_START, RESOURCE_END, RESOURCE_START, RESOURCE_END,
 	};
-	const struct ntklog_parameter *rate_parameter = &ntklog_resource_information.parameters[0];
+	const struct ntklog_parameter *rate_parameter =
+		&ntklog_resource_parameter_set.parameters[0];
 	ntklog_steal_time_func_t steal_time_func_before = ntklog_steal_time_func;
 	const u32 before = ntklog_get_parameter(rate_parameter);
 
@@ -400,7 +403,8 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 	static const u16 hook_ids[] = {
 		RESOURCE_START, OBSERVED, RESOURCE_END, RESOURCE_START, OBSERVED, RESOURCE_END,
 	};
-	const struct ntklog_parameter *rate_parameter = &ntklog_resource_information.parameters[0];
+	const struct ntklog_parameter *rate_parameter =
+		&ntklog_resource_parameter_set.parameters[0];
 	const u32 before = ntklog_get_parameter(rate_parameter);
 
 	start(test, 2, PERF_SYNC_OBJECTS);

@@ -113,7 +113,8 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 	size_t size, size_again;
 	u64 i, sequence;
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set, 0x14),
+	KUNIT_ASSERT_EQ(test,
+			ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, set, 0x14),
 			STATUS_SUCCESS);
 	start_session_by_id(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
 	change_groups_of_session(2, PERF_SYNC_OBJECTS, true);

@@ -21,7 +21,7 @@
 #define TEST_ACTION	(TEST_CLASS | NTKLOG_SLEEPING_EXCLUSIVE)
 
 /* Stand for locks: the hooks use only their addresses. */
-static u32 lock, others[NTKLOG_TASK_SLOTS + 1];
+static u32 lock, others[NTKLOG_TASK_SLOT_COUNT + 1];
 
 /* The test sets @begun_round and @ended_round, the other thread @acquired_round and @done_round. */
 static unsigned int begun_round, ended_round, acquired_round, done_round;
@@ -42,7 +42,7 @@ struct remainders {
 
 static struct remainders read_remainders(void)
 {
-	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
+	const struct ntklog_sleeping_slot_totals sum = ntklog_count_sleeping_slots();
 	struct remainders remainders = {
 		.acquisitions = -(sum.held_slots + sum.waiting_slots + sum.dropped_slots),
 		.waits = -(sum.waiting_slots + sum.dropped_waiting_slots),
@@ -50,13 +50,14 @@ static struct remainders read_remainders(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		const struct ntklog_sleeping_cpu *counts = per_cpu_ptr(&ntklog_sleeping_cpu, cpu);
+		const struct ntklog_sleeping_lock_cpu *counts =
+			per_cpu_ptr(&ntklog_sleeping_lock_cpu, cpu);
 
-		remainders.acquisitions += READ_ONCE(counts->attempts) -
-					   READ_ONCE(counts->untracked) -
+		remainders.acquisitions += READ_ONCE(counts->acquire_attempts) -
+					   READ_ONCE(counts->untracked_count) -
 					   READ_ONCE(counts->waits_given_up) -
 					   READ_ONCE(counts->releases_missed) -
-					   ntklog_get_release_count(&counts->releases);
+					   ntklog_get_release_count(&counts->release_count);
 		remainders.waits += READ_ONCE(counts->waits_begun) -
 				    READ_ONCE(counts->waits_ended) -
 				    READ_ONCE(counts->waits_given_up);
@@ -152,16 +153,16 @@ static void disable_test_class(void)
 
 static void class_disabled_during_wait_counted_once(struct kunit *test)
 {
-	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
+	const struct ntklog_sleeping_slot_totals sum = ntklog_count_sleeping_slots();
 	u64 dropped_waits;
 
 	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_until_class_is_disabled,
 						  disable_test_class), 0);
-	dropped_waits = ntklog_sum_sleeping_slots().dropped_waiting_slots -
+	dropped_waits = ntklog_count_sleeping_slots().dropped_waiting_slots -
 			sum.dropped_waiting_slots;
 	KUNIT_EXPECT_GT(test, dropped_waits, 0);
 	KUNIT_EXPECT_LT(test, dropped_waits,
-			ntklog_sum_sleeping_slots().dropped_slots - sum.dropped_slots);
+			ntklog_count_sleeping_slots().dropped_slots - sum.dropped_slots);
 }
 
 static const struct task_struct *owner_is_other(const void *unused)
@@ -180,7 +181,7 @@ static u64 unmatched(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->unmatched);
+		sum += READ_ONCE(per_cpu_ptr(&ntklog_sleeping_lock_cpu, cpu)->unmatched_count);
 	return sum;
 }
 
@@ -222,10 +223,10 @@ static int acquire_more_than_slots(void *data)
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		ntklog_track_sleeping_acquire_slow(&others[i], _THIS_IP_, TEST_ACTION);
 	preempt_disable();
-	*untracked = this_cpu_read(ntklog_sleeping_cpu.untracked);
+	*untracked = this_cpu_read(ntklog_sleeping_lock_cpu.untracked_count);
 	ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, NTKLOG_SLEEPING_CLASS(MUTEX) |
 						      NTKLOG_SLEEPING_EXCLUSIVE);
-	*untracked = this_cpu_read(ntklog_sleeping_cpu.untracked) - *untracked;
+	*untracked = this_cpu_read(ntklog_sleeping_lock_cpu.untracked_count) - *untracked;
 	preempt_enable();
 	return 0;
 }
@@ -255,17 +256,17 @@ static int acquire_shared_more_than_slots(void *data)
 	int i;
 
 	preempt_disable();
-	untracked[0] = this_cpu_read(ntklog_sleeping_cpu.untracked);
+	untracked[0] = this_cpu_read(ntklog_sleeping_lock_cpu.untracked_count);
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		ntklog_track_sleeping_acquire_slow(&others[i], _THIS_IP_, action);
-	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked);
+	untracked[1] = this_cpu_read(ntklog_sleeping_lock_cpu.untracked_count);
 	untracked[0] = untracked[1] - untracked[0];
 	slots = ntklog_find_current_record()->sleeping_slots;
-	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
+	for (i = 1; i <= NTKLOG_TASK_SLOT_COUNT; i++)
 		slots[i].acquire_time -= ntklog_ms_to_cycles(61000);
 	for (i = 0; i < 2; i++)
 		ntklog_track_sleeping_acquire_slow((char *)&lock + i, _THIS_IP_, action);
-	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked) - untracked[1];
+	untracked[1] = this_cpu_read(ntklog_sleeping_lock_cpu.untracked_count) - untracked[1];
 	preempt_enable();
 	return 0;
 }
@@ -288,7 +289,7 @@ static void slots_of_old_readers_reclaimed(struct kunit *test)
 static void acquire_and_release(bool has_waiters, unsigned int contentions)
 {
 	ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
-	ntklog_find_current_record()->sleeping_slots[1].contentions = contentions;
+	ntklog_find_current_record()->sleeping_slots[1].contention_count = contentions;
 	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, has_waiters, false);
 }
 
@@ -304,32 +305,34 @@ static void release_leaving_waiter_written_up_to_limit(struct kunit *test)
 	unsigned long end, flags;
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information, information,
-						     sizeof(information)), 0u);
+	KUNIT_ASSERT_EQ(test,
+			ntklog_change_parameter_set(&ntklog_resource_parameter_set, information,
+						    sizeof(information)),
+			0u);
 	ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
 	KUNIT_ASSERT_NOT_NULL(test, ntklog_find_current_record());
 	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false, false);
 	do {
 		local_irq_save(flags);
-		limit = this_cpu_ptr(&ntklog_sleeping_cpu.blocker_limit);
-		end = jiffies + PERF_RECORD_WINDOW;
-		limit->window_end = end;
+		limit = this_cpu_ptr(&ntklog_sleeping_lock_cpu.blocker_limit);
+		end = jiffies + PERF_RECORD_WINDOW_JIFFIES;
+		limit->window_end_jiffies = end;
 		limit->records_left = 1;
-		dropped = limit->dropped;
-		events[0] = this_cpu_read(ntklog_resource_cpu.events);
+		dropped = limit->dropped_records;
+		events[0] = this_cpu_read(ntklog_resource_cpu.event_count);
 		acquire_and_release(false, 0);
-		events[1] = this_cpu_read(ntklog_resource_cpu.events);
+		events[1] = this_cpu_read(ntklog_resource_cpu.event_count);
 		acquire_and_release(true, 0);
-		events[2] = this_cpu_read(ntklog_resource_cpu.events);
+		events[2] = this_cpu_read(ntklog_resource_cpu.event_count);
 		acquire_and_release(true, 0);
-		events[3] = this_cpu_read(ntklog_resource_cpu.events);
+		events[3] = this_cpu_read(ntklog_resource_cpu.event_count);
 		acquire_and_release(true, 1);
-		events[4] = this_cpu_read(ntklog_resource_cpu.events);
-		dropped = limit->dropped - dropped;
+		events[4] = this_cpu_read(ntklog_resource_cpu.event_count);
+		dropped = limit->dropped_records - dropped;
 		/* The next test may begin in the same window. */
 		limit->records_left = PERF_RECORDS_PER_WINDOW;
 		local_irq_restore(flags);
-	} while (limit->window_end != end);
+	} while (limit->window_end_jiffies != end);
 	ntklog_disable_sleeping_class(TEST_CLASS);
 	KUNIT_EXPECT_EQ(test, events[1] - events[0], 0);
 	KUNIT_EXPECT_EQ(test, events[2] - events[1], 1);

@@ -95,7 +95,7 @@ static void counters_group_only_nothing_tracked(struct kunit *test)
 	set_counters(1000, 0);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, 1000);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
 	session_stop(test);
 }
@@ -272,7 +272,7 @@ static void converted_lock_hold_starts_at_conversion(struct kunit *test)
 	ex_initialize_spin_lock(&ex_lock);
 	spin_lock_session_start(test);
 	old_irql = ex_acquire_spin_lock_shared(&ex_lock);
-	acquire_time = ntklog_time_to_cycles(spin_lock_cpu()->slot[1].time);
+	acquire_time = ntklog_time_to_cycles(spin_lock_cpu()->slots[1].time);
 	udelay(9);
 	convert_time = get_cycles();
 	KUNIT_EXPECT_TRUE(test, ex_try_convert_shared_spin_lock_exclusive(&ex_lock));

@@ -59,10 +59,10 @@ static void release_in_mode(const u32 *tested_lock, u8 mode)
 /* Returns true if an event was written. */
 static bool release(const u32 *tested_lock)
 {
-	u64 events = spin_lock_cpu()->events;
+	u64 events = spin_lock_cpu()->event_count;
 
 	release_in_mode(tested_lock, WMI_SPINLOCK_QUEUED);
-	return spin_lock_cpu()->events != events;
+	return spin_lock_cpu()->event_count != events;
 }
 
 static void last_lock_released_hold_limit_restored(struct kunit *test)
@@ -270,8 +270,8 @@ static int spin_lock_event_test_init(struct kunit *test)
 
 	if (err)
 		return err;
-	return ntklog_set_information(&ntklog_spin_lock_information, parameters,
-				      sizeof(parameters)) ? -EINVAL : 0;
+	return ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, parameters,
+					   sizeof(parameters)) ? -EINVAL : 0;
 }
 
 static struct kunit_case spin_lock_event_test_cases[] = {

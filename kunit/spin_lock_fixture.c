@@ -32,9 +32,9 @@ struct spin_lock_counts read_counts(void)
 		.acquire_count = ntklog_get_spin_lock_acquire_count(TEST_CPU),
 		.contention_count = spin_lock_cpu()->contention_count,
 		.spin_count = spin_lock_cpu()->spin_count,
-		.untracked = spin_lock_cpu()->untracked,
-		.unmatched = spin_lock_cpu()->unmatched,
-		.suppressed = spin_lock_cpu()->suppressed,
+		.untracked_count = spin_lock_cpu()->untracked_count,
+		.unmatched_count = spin_lock_cpu()->unmatched_count,
+		.suppressed_count = spin_lock_cpu()->suppressed_count,
 	};
 }
 
@@ -68,8 +68,8 @@ void set_spin_lock_parameters(struct kunit *test, u32 spin_threshold, u32 acquir
 		5, spin_threshold, acquire_rate, contention_rate, hold_threshold
 	};
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information,
-						     &information, sizeof(information)),
+	KUNIT_ASSERT_EQ(test, ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set,
+							  &information, sizeof(information)),
 			STATUS_SUCCESS);
 }
 

@@ -29,9 +29,9 @@ struct spin_lock_counts {
 	u32 acquire_count;
 	u32 contention_count;
 	u32 spin_count;
-	u64 untracked;
-	u64 unmatched;
-	u64 suppressed;
+	u64 untracked_count;
+	u64 unmatched_count;
+	u64 suppressed_count;
 };
 
 static inline struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
@@ -46,7 +46,7 @@ static inline u32 slots_in_use(void)
 
 static inline const struct ntklog_spin_lock_slot *topmost_slot(void)
 {
-	return ntklog_slot(spin_lock_cpu(), slots_in_use());
+	return ntklog_get_slot(spin_lock_cpu(), slots_in_use());
 }
 
 static inline u32 tracked_slots_in_use(void)

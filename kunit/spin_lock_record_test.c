@@ -171,8 +171,8 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, before.untracked_count);
 	KUNIT_EXPECT_GT(test, read_counts().acquire_count - before.acquire_count, 3 * round_count);
 	KUNIT_EXPECT_EQ(test, (read_counts().acquire_count - before.acquire_count -
 			       3 * round_count) % 2, 0);
@@ -209,8 +209,8 @@ static void lock_used_by_event_writer_not_written(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, probe_calls, 1);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->suppressed, before.suppressed + 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->suppressed_count, before.suppressed_count + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	acquire_and_release(&lock[0], &handle);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 2);
@@ -300,17 +300,17 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 	do {
 		event_count = count_spin_lock_events();
 		local_irq_save(flags);
-		dropped_count = limit->dropped;
-		end = jiffies + PERF_RECORD_WINDOW;
-		limit->window_end = end;
+		dropped_count = limit->dropped_records;
+		end = jiffies + PERF_RECORD_WINDOW_JIFFIES;
+		limit->window_end_jiffies = end;
 		limit->records_left = 1;
 		for (i = 0; i < 5; i++)
 			release_with_waiter(&lock_word, i == 4);
-		dropped_count = limit->dropped - dropped_count;
+		dropped_count = limit->dropped_records - dropped_count;
 		/* The next test may begin in the same window. */
 		limit->records_left = PERF_RECORDS_PER_WINDOW;
 		local_irq_restore(flags);
-	} while (limit->window_end != end);
+	} while (limit->window_end_jiffies != end);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_EXPECT_EQ(test, dropped_count, 3);
 	KUNIT_ASSERT_EQ(test, count_spin_lock_events(), event_count + 2);
@@ -324,16 +324,16 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 
 static void expired_record_window_restarted(struct kunit *test)
 {
-	struct ntklog_record_limit limit = { .window_end = jiffies };
+	struct ntklog_record_limit limit = { .window_end_jiffies = jiffies };
 	u32 i;
 
 	for (i = 0; i < PERF_RECORDS_PER_WINDOW; i++)
 		KUNIT_ASSERT_TRUE(test, ntklog_admit_record(&limit));
 	limit.records_left = 0;
-	limit.window_end = jiffies;
+	limit.window_end_jiffies = jiffies;
 	KUNIT_EXPECT_TRUE(test, ntklog_admit_record(&limit));
 	KUNIT_EXPECT_EQ(test, limit.records_left, PERF_RECORDS_PER_WINDOW - 1);
-	KUNIT_EXPECT_EQ(test, limit.dropped, 0);
+	KUNIT_EXPECT_EQ(test, limit.dropped_records, 0);
 }
 
 static int acquire_lock_0(void *data)

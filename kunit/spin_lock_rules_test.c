@@ -184,7 +184,7 @@ static bool model_release(struct model *model)
 	/* Mostly choose the lock that was acquired last. */
 	unsigned int released_index = model->count - 1 -
 			     (model_random(model, 4) ? 0 : model_random(model, model->count));
-	u64 release_time, before = spin_lock_cpu()->events;
+	u64 release_time, before = spin_lock_cpu()->event_count;
 	unsigned int i;
 	bool expected;
 
@@ -211,7 +211,7 @@ static bool model_release(struct model *model)
 	model->count--;
 	memmove(&model->owned[released_index], &model->owned[released_index + 1],
 		(model->count - released_index) * sizeof(model->owned[0]));
-	return spin_lock_cpu()->events - before == expected;
+	return spin_lock_cpu()->event_count - before == expected;
 }
 
 static void random_releases_sampled_as_model(struct kunit *test)

@@ -22,7 +22,7 @@
 #define MODE		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 
 /* Stand for locks: the hooks use only their addresses. */
-static u32 lock[PERF_SAMPLED_SPIN_LOCKS + 1];
+static u32 lock[PERF_SAMPLED_SLOT_COUNT + 1];
 
 static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
 {
@@ -34,8 +34,10 @@ static void start_sampled_session(struct kunit *test, u32 spin_threshold, u32 co
 {
 	const u32 parameters[] = { 5, spin_threshold, rate, contention_rate, 1000000 };
 
-	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, parameters,
-						     sizeof(parameters)), STATUS_SUCCESS);
+	KUNIT_ASSERT_EQ(test,
+			ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, parameters,
+						    sizeof(parameters)),
+			STATUS_SUCCESS);
 	session_start(test, PERF_LINUX_SPINLOCK, 4096, 64);
 	ntklog_start_sampling_spin_locks();
 }
@@ -51,7 +53,7 @@ static void release_in_mode(u32 *tested_lock, u8 mode)
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	ntklog_release_sampled_spin_lock(tested_lock, mode, time.low, time.high, _THIS_IP_);
+	ntklog_track_sampled_release(tested_lock, mode, time.low, time.high, _THIS_IP_);
 }
 
 static void release(u32 *tested_lock)
@@ -198,8 +200,10 @@ static void rate_changed_takes_effect_at_once(struct kunit *test)
 	bitmap_zero(was_sampled, INTERVALS * RATE);
 	start_sampled_session(test, 1, 1, 4000000000u);
 	count_pairs(RATE, was_sampled);
-	KUNIT_EXPECT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, parameters,
-						     sizeof(parameters)), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test,
+			ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, parameters,
+						    sizeof(parameters)),
+			STATUS_SUCCESS);
 	bitmap_zero(was_sampled, INTERVALS * RATE);
 	count_pairs(INTERVALS * RATE, was_sampled);
 	KUNIT_EXPECT_EQ(test, bitmap_weight(was_sampled, INTERVALS * RATE), INTERVALS);
@@ -215,13 +219,13 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	start_sampled_session(test, 1, 1, U32_MAX);
 	before = ntklog_get_spin_lock_acquire_count(TEST_CPU);
 	local_irq_save(flags);
-	spin_lock_cpu()->sampled->countdown_excess = 5;
-	spin_lock_cpu()->sampled->sample_at_count -= spin_lock_cpu()->sampled_countdown;
+	spin_lock_cpu()->sampling->countdown_excess = 5;
+	spin_lock_cpu()->sampling->sample_at_count -= spin_lock_cpu()->sampled_countdown;
 	spin_lock_cpu()->sampled_countdown = 0;
 	sample(&lock[0]);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_countdown, 4);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled->countdown_excess, 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampling->countdown_excess, 0);
 	release(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, ntklog_get_spin_lock_acquire_count(TEST_CPU) - before, 1);
@@ -380,7 +384,7 @@ static void sampled_release_leaving_waiter_hold_known(struct kunit *test)
 
 static void sampled_slots_full_counted_untracked(struct kunit *test)
 {
-	u64 untracked = spin_lock_cpu()->untracked;
+	u64 untracked = spin_lock_cpu()->untracked_count;
 	unsigned long flags;
 	unsigned int i;
 
@@ -388,12 +392,12 @@ static void sampled_slots_full_counted_untracked(struct kunit *test)
 	local_irq_save(flags);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		acquire_after_wait(&lock[i], 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, PERF_SAMPLED_SPIN_LOCKS);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, untracked + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, PERF_SAMPLED_SLOT_COUNT);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, untracked + 1);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		release(&lock[i]);
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, count_spinlock_events(), PERF_SAMPLED_SPIN_LOCKS);
+	KUNIT_EXPECT_EQ(test, count_spinlock_events(), PERF_SAMPLED_SLOT_COUNT);
 	stop(test);
 }
 

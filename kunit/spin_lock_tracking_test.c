@@ -19,14 +19,14 @@ static void check_nested_locks(struct kunit *test, int depth)
 	for (i = 0; i < depth; i++)
 		ke_acquire_in_stack_queued_spin_lock(&lock[i], &handle[i]);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), tracked_count);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked,
-			before.untracked + depth - tracked_count);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count,
+			before.untracked_count + depth - tracked_count);
 	sample_next_uncontended(true);
 	for (i = depth - 1; i >= 0; i--)
 		ke_release_in_stack_queued_spin_lock(&handle[i]);
 
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), first + tracked_count);
 	for (i = 0; i < tracked_count; i++) {
 		const u8 *event = get_spin_lock_event(test, first + i);
@@ -59,16 +59,16 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 	for (i = 1; i < 3; i++)
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
-	memcpy(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
+	memcpy(slots, &spin_lock_cpu()->slots[1], sizeof(slots));
 	sample_next_uncontended(true);
 
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 2);
-	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slot[1], &slots[0], sizeof(slots[0]));
-	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slot[2], &slots[2], sizeof(slots[0]));
+	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slots[1], &slots[0], sizeof(slots[0]));
+	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slots[2], &slots[2], sizeof(slots[0]));
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 1);
-	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slot[1], &slots[2], sizeof(slots[0]));
+	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slots[1], &slots[2], sizeof(slots[0]));
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	ke_lower_irql(handle[0].old_irql);
@@ -157,8 +157,8 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
 	test_thread_join(&thread);
 
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, before.untracked_count);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
@@ -202,8 +202,8 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	test_thread_join(&thread);
 
 	KUNIT_EXPECT_FALSE(test, hooks_are_enabled());
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, before.untracked_count);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_ASSERT_EQ(test, count_spin_lock_events(), 1);
 	KUNIT_EXPECT_EQ(test, read_u64(get_spin_lock_event(test, 0), SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&lock[0]);
@@ -237,9 +237,9 @@ static void release_without_acquisition_counted_unmatched(struct kunit *test)
 	before = read_counts();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	log_release(&lock[1], WMI_SPINLOCK_QUEUED, ntklog_read_time());
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	session_stop(test);
 }
@@ -295,7 +295,7 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	sample_next_uncontended(false);
 	for (i = 0; i < 7; i++)
 		push_slot(&lock[i]);
-	memcpy(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
+	memcpy(slots, &spin_lock_cpu()->slots[1], sizeof(slots));
 	__preempt_count_add(context->count);
 	push_slot(&lock[7]);
 	push_slot(&lock[0]);
@@ -311,7 +311,7 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	pop_slot(&lock[8]);
 	slots_in_use_after[1] = slots_in_use();
 	__preempt_count_sub(context->count);
-	unchanged = !memcmp(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
+	unchanged = !memcmp(slots, &spin_lock_cpu()->slots[1], sizeof(slots));
 	for (i = 6; i >= 0; i--)
 		pop_slot(&lock[i]);
 	local_irq_restore(flags);
@@ -322,8 +322,9 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slots_in_use_after[1], 7);
 	KUNIT_EXPECT_TRUE(test, unchanged);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked + (is_nmi ? 3 : 2));
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count,
+			before.untracked_count + (is_nmi ? 3 : 2));
 	session_stop(test);
 }
 
@@ -353,13 +354,13 @@ static void unfilled_slot_release_unmatched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slots_in_use_after[0], 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use_after[1], 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
 	session_stop(test);
 }
 
 static void acquisitions_beyond_slots_counted(struct kunit *test)
 {
-	static int many_locks[PERF_SPIN_LOCK_SLOTS + 3];
+	static int many_locks[PERF_SPIN_LOCK_SLOT_COUNT + 3];
 	struct spin_lock_counts before;
 	unsigned long flags;
 	u32 locks_without_slot;
@@ -380,7 +381,7 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->locks_without_slot, 0);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count,
 			before.acquire_count + (u32)ARRAY_SIZE(many_locks));
 	session_stop(test);
@@ -389,7 +390,7 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 /* The lock that was acquired first is released first, so each release moves the other slots. */
 static void release_in_order_further_slots_moved_down(struct kunit *test)
 {
-	static int many_locks[PERF_SPIN_LOCK_SLOTS];
+	static int many_locks[PERF_SPIN_LOCK_SLOT_COUNT];
 	static const void *topmost_locks[ARRAY_SIZE(many_locks)];
 	static u32 slots_in_use_after[ARRAY_SIZE(many_locks)];
 	struct spin_lock_counts before;
@@ -418,9 +419,9 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state, 0);
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked,
-			before.untracked + ARRAY_SIZE(many_locks) - PERF_SPIN_LOCK_DEPTH);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count,
+			before.untracked_count + ARRAY_SIZE(many_locks) - PERF_SPIN_LOCK_DEPTH);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	session_stop(test);
 }
 
@@ -467,7 +468,7 @@ static void interrupt_before_slot_filled_state_kept(struct kunit *test)
 		check_interrupted_acquisition(test, held);
 		local_irq_restore(flags);
 	}
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
 	session_stop(test);
 }
@@ -483,7 +484,7 @@ static void nmi_acquisition_counted(struct kunit *test)
 	spin_lock_session_start(test);
 	local_irq_save(flags);
 	set_counters(4999, 0);
-	events[0] = spin_lock_cpu()->events;
+	events[0] = spin_lock_cpu()->event_count;
 	for (i = 0; i < 2; i++) {
 		__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
 		push_slot(&lock[0]);
@@ -491,7 +492,7 @@ static void nmi_acquisition_counted(struct kunit *test)
 		pop_slot(&lock[0]);
 		__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
 	}
-	events[1] = spin_lock_cpu()->events;
+	events[1] = spin_lock_cpu()->event_count;
 	push_slot(&lock[0]);
 	pop_slot(&lock[0]);
 	local_irq_restore(flags);
@@ -531,11 +532,11 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 	old_irql = ex_acquire_spin_lock_shared(&shared_lock);
 	for (i = 0; i < 7; i++)
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
-	memcpy(slots, &spin_lock_cpu()->slot[1], sizeof(slots));
+	memcpy(slots, &spin_lock_cpu()->slots[1], sizeof(slots));
 	hrtimer_start(&timer, ns_to_ktime(200000), HRTIMER_MODE_REL_PINNED_HARD);
 	while (!READ_ONCE(interrupted))
 		cpu_relax();
-	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slot[1], slots, sizeof(slots));
+	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slots[1], slots, sizeof(slots));
 	KUNIT_EXPECT_EQ(test, slots_in_use(), 8);
 	for (i = 6; i >= 0; i--)
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[i]);
@@ -544,8 +545,8 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
 
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched, before.unmatched);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked, before.untracked + 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, before.untracked_count + 1);
 	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&shared_lock);

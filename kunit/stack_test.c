@@ -77,7 +77,7 @@ static const u8 *next_event(const u8 *event)
 
 static void stack_enabled_follows_its_event(struct kunit *test)
 {
-	u64 walked_before = stack_cpu()->walked;
+	u64 walked_before = stack_cpu()->walked_stacks;
 	const u8 *event, *stack;
 	u32 count;
 
@@ -100,13 +100,14 @@ static void stack_enabled_follows_its_event(struct kunit *test)
 	KUNIT_EXPECT_LE(test, count, 64);
 	KUNIT_EXPECT_EQ(test, read_u64(stack, STACK_ADDRESSES), read_u64(event, SPINLOCK_CALLER));
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->walked, walked_before + 1);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->walked_stacks, walked_before + 1);
 	session_stop(test);
 }
 
 static void stack_not_enabled_none_written(struct kunit *test)
 {
-	u64 walked_before = stack_cpu()->walked, left_out_before = stack_cpu()->left_out;
+	u64 walked_before = stack_cpu()->walked_stacks,
+	    left_out_before = stack_cpu()->left_out_stacks;
 	const u8 *event;
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
@@ -116,8 +117,8 @@ static void stack_not_enabled_none_written(struct kunit *test)
 	event = get_session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
 	KUNIT_EXPECT_NOT_NULL(test, event);
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 0);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->walked, walked_before);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out, left_out_before);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->walked_stacks, walked_before);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out_stacks, left_out_before);
 	session_stop(test);
 }
 
@@ -159,7 +160,7 @@ static void log_events(unsigned int event_count)
  */
 static void stack_without_room_counted_lost(struct kunit *test)
 {
-	u64 walked_before = stack_cpu()->walked;
+	u64 walked_before = stack_cpu()->walked_stacks;
 
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 2);
@@ -168,13 +169,13 @@ static void stack_without_room_counted_lost(struct kunit *test)
 	write_release();
 	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 1);
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 0);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->walked, walked_before + 1);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->walked_stacks, walked_before + 1);
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 1);
 	KUNIT_EXPECT_EQ(test, session_counts(0)->generated,
 			session_counts(0)->written + session_counts(0)->lost);
 	write_release();
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 2);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->walked, walked_before + 1);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->walked_stacks, walked_before + 1);
 	session_stop(test);
 }
 
@@ -185,23 +186,23 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 		.thread_id = 1,
 	};
 	struct wmi_resource64 record = { .action = WMI_RESOURCE_ACTION_INITIALIZE };
-	u64 left_out_before = stack_cpu()->left_out;
+	u64 left_out_before = stack_cpu()->left_out_stacks;
 	const u8 *event;
 
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
 	session_start(test, PERF_SYNC_OBJECTS, 4096, 64);
-	ntklog_write_resource(&record);
+	ntklog_write_resource_event(&record);
 	event = get_session_event(0, PERFINFO_LOG_TYPE_RESOURCE);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_EQ(test, read_u16(next_event(event), EVENT_HOOK_ID), STACK_HOOK_ID);
 	KUNIT_EXPECT_EQ(test, read_u64(next_event(event), STACK_TIME), read_u64(event, EVENT_TIME));
-	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out, left_out_before);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out_stacks, left_out_before);
 
 	/* The waiting thread does not write the event of a timeout. */
 	ntklog_log_resource_timeout(&wait);
 	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_RESOURCE), 2);
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out, left_out_before + 1);
+	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out_stacks, left_out_before + 1);
 	session_stop(test);
 }
 

@@ -61,13 +61,13 @@ module_param(buffers, uint, 0400);
 MODULE_PARM_DESC(buffers, "buffers of each processor, 2 to 1024, default 16");
 
 /* Values in the order of the members of NT's structures: see system_information.h. */
-static unsigned int spinlock[PERF_SPIN_LOCK_PARAMETERS];
+static unsigned int spinlock[PERF_SPIN_LOCK_PARAMETER_COUNT];
 static unsigned int spinlock_value_count;
 module_param_array(spinlock, uint, &spinlock_value_count, 0400);
 MODULE_PARM_DESC(spinlock,
 		 "spin_threshold,acquire_sample_rate,contention_sample_rate,hold_threshold; at least 1,1000,1,1000000 (the defaults; the last may be 0)");
 
-static unsigned int resource[PERF_RESOURCE_PARAMETERS];
+static unsigned int resource[PERF_RESOURCE_PARAMETER_COUNT];
 static unsigned int resource_value_count;
 module_param_array(resource, uint, &resource_value_count, 0400);
 MODULE_PARM_DESC(resource,
@@ -104,7 +104,7 @@ MODULE_PARM_DESC(addresses,
 		 "what is shown of the kernel's addresses: raw (the default, as NT), hashed or zero");
 
 static int __init ntklog_set_parameters(const char *name,
-					struct ntklog_information *information,
+					struct ntklog_parameter_set *information,
 					const unsigned int *values,
 					unsigned int count)
 {
@@ -136,16 +136,16 @@ static int __init ntklog_init(void)
 		pr_err("addresses=%s is not raw, hashed or zero\n", addresses);
 		return err;
 	}
-	err = ntklog_alloc_spin_lock_state();
+	err = ntklog_alloc_spin_lock_slots();
 	if (err) {
 		pr_err("there is no memory for spin locks (%d)\n", err);
 		return err;
 	}
-	err = ntklog_set_parameters("spinlock", &ntklog_spin_lock_information,
+	err = ntklog_set_parameters("spinlock", &ntklog_spin_lock_parameter_set,
 				    spinlock, spinlock_value_count);
 	if (err)
 		goto err_spin_lock_state;
-	err = ntklog_set_parameters("resource", &ntklog_resource_information,
+	err = ntklog_set_parameters("resource", &ntklog_resource_parameter_set,
 				    resource, resource_value_count);
 	if (err)
 		goto err_spin_lock_state;
@@ -226,7 +226,7 @@ err_task_records:
 err_stack:
 	ntklog_stack_exit();
 err_spin_lock_state:
-	ntklog_free_spin_lock_state();
+	ntklog_free_spin_lock_slots();
 	return err;
 }
 
@@ -251,7 +251,7 @@ static void __exit ntklog_exit(void)
 	ntklog_identity_exit();
 	ntklog_task_notes_exit();
 	ntklog_stack_exit();
-	ntklog_free_spin_lock_state();
+	ntklog_free_spin_lock_slots();
 }
 
 module_init(ntklog_init);

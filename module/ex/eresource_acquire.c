@@ -28,7 +28,7 @@ enum eresource_request_type {
 	ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE,
 };
 
-enum eresource_answer {
+enum eresource_request_result {
 	ERESOURCE_GRANTED,
 	ERESOURCE_QUEUED,
 	ERESOURCE_REFUSED,
@@ -86,7 +86,7 @@ static bool eresource_can_grant_to_owner(const struct eresource *resource,
  * Grant the request, queue @waiter if the caller wants to @wait, or refuse the request.
  * ERESOURCE_NO_FREE_ENTRY leaves the resource unchanged. Called with the inner lock held.
  */
-static enum eresource_answer
+static enum eresource_request_result
 eresource_grant_or_queue(struct eresource *resource, enum eresource_request_type request,
 			 bool wait, struct eresource_waiter *waiter)
 {
@@ -141,7 +141,7 @@ static void eresource_wait(struct eresource *resource,
 					   WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
 					   WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
 	/* The completion's lock orders this critical section after that of the granting task. */
-	wait_for_completion(&waiter->granted);
+	wait_for_completion(&waiter->grant_completion);
 	ntklog_end_resource_wait(&wait);
 	eresource_track_acquire(resource, waiter->depth, &wait);
 	lock_acquired(&resource->dep_map, caller);
@@ -157,17 +157,17 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 	struct eresource_waiter waiter = {
 		.thread = ex_get_current_resource_thread(),
 	};
-	enum eresource_answer answer;
+	enum eresource_request_result result;
 	unsigned long flags;
 	u32 old_size;
 
-	init_completion(&waiter.granted);
+	init_completion(&waiter.grant_completion);
 	for (;;) {
 		flags = eresource_lock(resource);
-		answer = eresource_grant_or_queue(resource, request, wait, &waiter);
+		result = eresource_grant_or_queue(resource, request, wait, &waiter);
 		old_size = resource->owner_table_size;
 		eresource_unlock(resource, flags);
-		if (answer != ERESOURCE_NO_FREE_ENTRY)
+		if (result != ERESOURCE_NO_FREE_ENTRY)
 			break;
 		if (eresource_grow_owner_table(resource, old_size))
 			continue;
@@ -177,7 +177,7 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 		schedule_timeout_uninterruptible(1);
 	}
 
-	switch (answer) {
+	switch (result) {
 	case ERESOURCE_GRANTED:
 		if (!waiter.was_owner)
 			eresource_lockdep_acquire(resource, request, wait, caller);
@@ -196,19 +196,19 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 			 enum eresource_request_type request, unsigned long word,
 			 unsigned long caller)
 {
-	long old = word;
+	long old_word = word;
 
-	while ((old & ERESOURCE_TASK_MASK) == ex_get_current_resource_thread()) {
+	while ((old_word & ERESOURCE_TASK_MASK) == ex_get_current_resource_thread()) {
 		if (request == ERESOURCE_REQUEST_EXCLUSIVE &&
-		    !(old & ERESOURCE_EXCLUSIVE_BIT))
+		    !(old_word & ERESOURCE_EXCLUSIVE_BIT))
 			break;
-		if ((old & ERESOURCE_DEPTH_MASK) == ERESOURCE_DEPTH_MASK)
+		if ((old_word & ERESOURCE_DEPTH_MASK) == ERESOURCE_DEPTH_MASK)
 			break;
 		/* Relaxed: the task holds the resource already. */
-		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old,
-						     old + ERESOURCE_DEPTH_ONE))
+		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old_word,
+						     old_word + ERESOURCE_DEPTH_ONE))
 			continue;
-		eresource_track_acquire(resource, eresource_get_depth(old) + 1, NULL);
+		eresource_track_acquire(resource, eresource_get_depth(old_word) + 1, NULL);
 		return true;
 	}
 	return ex_acquire_resource_inner(resource, wait, request, caller);

@@ -57,7 +57,7 @@ EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
  */
 u32 ex_reinitialize_resource_lite(struct eresource *resource)
 {
-	u32 waiter_count, entry_count, owner_count, i;
+	u32 waiter_count, owner_entry_count, owner_count, i;
 	unsigned long flags;
 
 	if (!resource) {
@@ -66,11 +66,11 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 	}
 	flags = eresource_lock(resource);
 	waiter_count = resource->shared_waiter_count + resource->exclusive_waiter_count;
-	entry_count = eresource_count_owner_entries(resource);
+	owner_entry_count = eresource_count_owner_entries(resource);
 	owner_count = resource->active_count;
 	if (!waiter_count) {
-		for (i = 0; i < entry_count; i++) {
-			struct eresource_owner *owner = eresource_owner(resource, i);
+		for (i = 0; i < owner_entry_count; i++) {
+			struct eresource_owner *owner = eresource_get_owner_entry(resource, i);
 
 			if (owner->thread && static_branch_unlikely(&ntklog_resource_key))
 				ntklog_drop_resource_slot(resource, owner->thread);
@@ -90,7 +90,7 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 		      ntklog_get_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
-		ntklog_log_resource_reinitialize(resource, entry_count, owner_count);
+		ntklog_log_resource_reinitialize(resource, owner_entry_count, owner_count);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
@@ -107,7 +107,7 @@ EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
 u32 ex_delete_resource_lite(struct eresource *resource)
 {
 	struct eresource_owner *table = NULL;
-	unsigned long outer_flags, flags;
+	unsigned long tree_lock_flags, flags;
 	u32 owner_count = 0;
 	bool is_live;
 
@@ -115,7 +115,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 		eresource_refuse_null("ExDeleteResource", _RET_IP_);
 		return STATUS_INVALID_PARAMETER;
 	}
-	raw_spin_lock_irqsave(&ex_resources_lock, outer_flags);
+	raw_spin_lock_irqsave(&ex_resources_lock, tree_lock_flags);
 	is_live = ex_resource_is_live(resource);
 	if (is_live) {
 		flags = eresource_lock(resource);
@@ -128,7 +128,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 		}
 		eresource_unlock(resource, flags);
 	}
-	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
+	raw_spin_unlock_irqrestore(&ex_resources_lock, tree_lock_flags);
 	if (WARN_ONCE(!is_live || owner_count,
 		      "ExDeleteResource: resource %llx is %s, called from %pS\n",
 		      ntklog_get_displayed_address((unsigned long)resource),

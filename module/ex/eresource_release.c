@@ -15,7 +15,7 @@
 #include "eresource_state.h"
 
 static void eresource_grant_exclusive(struct eresource *resource,
-				      struct list_head *granted)
+				      struct list_head *granted_waiters)
 {
 	struct eresource_waiter *waiter =
 		list_first_entry(&resource->exclusive_waiters,
@@ -27,12 +27,12 @@ static void eresource_grant_exclusive(struct eresource *resource,
 	waiter->depth = 1;
 	WRITE_ONCE(resource->exclusive_waiter_count,
 		   resource->exclusive_waiter_count - 1);
-	list_move_tail(&waiter->list, granted);
+	list_move_tail(&waiter->list, granted_waiters);
 }
 
 /* Make all shared waiters owners. None of them is an owner already. */
 static void eresource_grant_shared(struct eresource *resource,
-				   struct list_head *granted)
+				   struct list_head *granted_waiters)
 {
 	struct eresource_waiter *waiter;
 	u32 i = 0;
@@ -42,30 +42,30 @@ static void eresource_grant_shared(struct eresource *resource,
 		eresource_add_owner(resource, waiter->thread, &i);
 		waiter->depth = 1;
 	}
-	list_splice_tail_init(&resource->shared_waiters, granted);
+	list_splice_tail_init(&resource->shared_waiters, granted_waiters);
 	WRITE_ONCE(resource->shared_waiter_count, 0);
 }
 
 static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
-				struct list_head *granted)
+				struct list_head *granted_waiters)
 {
 	if (resource->shared_waiter_count &&
 	    (was_exclusive || !resource->exclusive_waiter_count))
-		eresource_grant_shared(resource, granted);
+		eresource_grant_shared(resource, granted_waiters);
 	else if (resource->exclusive_waiter_count)
-		eresource_grant_exclusive(resource, granted);
+		eresource_grant_exclusive(resource, granted_waiters);
 }
 
 /* Number of waiters to wake before preemption is allowed. */
-#define ERESOURCE_WAKE_BATCH	16
+#define ERESOURCE_WAKE_BATCH_SIZE	16
 
 /*
- * Release the inner lock and wake the new owners in @granted. Preemption is off in each batch, so
- * that few new owners wait for their wake-up while this task is preempted.
+ * Release the inner lock and wake the new owners in @granted_waiters. Preemption is off in each
+ * batch, so that few new owners wait for their wake-up while this task is preempted.
  */
 static void eresource_unlock_and_wake(struct eresource *resource,
 				      unsigned long flags,
-				      struct list_head *granted)
+				      struct list_head *granted_waiters)
 {
 	struct eresource_waiter *waiter, *next;
 	u32 woken_count = 0;
@@ -73,9 +73,9 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 	preempt_disable();
 	eresource_unlock(resource, flags);
 	/* The resource may be deleted from here on, and a waiter's stack frame after complete(). */
-	list_for_each_entry_safe(waiter, next, granted, list) {
-		complete(&waiter->granted);
-		if (++woken_count % ERESOURCE_WAKE_BATCH == 0) {
+	list_for_each_entry_safe(waiter, next, granted_waiters, list) {
+		complete(&waiter->grant_completion);
+		if (++woken_count % ERESOURCE_WAKE_BATCH_SIZE == 0) {
 			preempt_enable();
 			preempt_disable();
 		}
@@ -92,15 +92,15 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 						  resource->contention_count, record);
 }
 
-/* @is_release_reported: lockdep knows of the release of the current task's last acquisition. */
+/* @is_reported_to_lockdep: lockdep knows of the release of the current task's last acquisition. */
 static noinline void ex_release_resource_inner(struct eresource *resource,
-					       unsigned long thread, bool is_release_reported,
+					       unsigned long thread, bool is_reported_to_lockdep,
 					       unsigned long caller)
 {
 	struct eresource_owner *owner, *table;
 	struct wmi_resource64 record;
-	bool sampled = false;
-	LIST_HEAD(granted);
+	bool is_sampled = false;
+	LIST_HEAD(granted_waiters);
 	unsigned long flags;
 
 	flags = eresource_lock(resource);
@@ -118,19 +118,19 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 	}
 	if (!--owner->count) {
 		/* Track the release before another task, or this one again, becomes the owner. */
-		if (!is_release_reported && static_branch_unlikely(&ntklog_resource_key))
-			sampled = eresource_track_release(resource, thread, &record);
+		if (!is_reported_to_lockdep && static_branch_unlikely(&ntklog_resource_key))
+			is_sampled = eresource_track_release(resource, thread, &record);
 		owner->thread = 0;
-		if (!is_release_reported && thread == ex_get_current_resource_thread())
+		if (!is_reported_to_lockdep && thread == ex_get_current_resource_thread())
 			lock_release(&resource->dep_map, caller);
 		if (!--resource->active_count)
-			eresource_hand_over(resource, resource->exclusive, &granted);
+			eresource_hand_over(resource, resource->exclusive, &granted_waiters);
 	}
 	table = eresource_detach_empty_table(resource);
-	eresource_unlock_and_wake(resource, flags, &granted);
+	eresource_unlock_and_wake(resource, flags, &granted_waiters);
 	eresource_free_owner_table(table);
-	if (sampled)
-		ntklog_write_resource(&record);
+	if (is_sampled)
+		ntklog_write_resource_event(&record);
 }
 
 static noinline void ex_release_resource_slow(struct eresource *resource,
@@ -138,25 +138,26 @@ static noinline void ex_release_resource_slow(struct eresource *resource,
 					      unsigned long caller)
 {
 	long word = atomic_long_read(&resource->word);
-	bool is_release_reported = false;
+	bool is_reported_to_lockdep = false;
 
 	while (thread && (word & ERESOURCE_TASK_MASK) == thread) {
-		bool last = (word & ERESOURCE_DEPTH_MASK) == ERESOURCE_DEPTH_ONE;
+		bool is_last = (word & ERESOURCE_DEPTH_MASK) == ERESOURCE_DEPTH_ONE;
 
 		/* Take the inner lock, because the slot must be read before the release. */
-		if (last && static_branch_unlikely(&ntklog_resource_key))
+		if (is_last && static_branch_unlikely(&ntklog_resource_key))
 			break;
 		/* Tell lockdep while the resource cannot be deleted. */
-		if (last && !is_release_reported && thread == ex_get_current_resource_thread()) {
+		if (is_last && !is_reported_to_lockdep &&
+		    thread == ex_get_current_resource_thread()) {
 			lock_release(&resource->dep_map, caller);
-			is_release_reported = true;
+			is_reported_to_lockdep = true;
 		}
 		/* Pairs with the acquires in __ex_acquire_resource() and eresource_lock(). */
-		if (atomic_long_try_cmpxchg_release(&resource->word, &word, last ? 0 :
+		if (atomic_long_try_cmpxchg_release(&resource->word, &word, is_last ? 0 :
 						    word - ERESOURCE_DEPTH_ONE))
 			return;
 	}
-	ex_release_resource_inner(resource, thread, is_release_reported, caller);
+	ex_release_resource_inner(resource, thread, is_reported_to_lockdep, caller);
 }
 
 /* True if the current task is the only owner, holds one acquisition, and no task waits. */
@@ -183,16 +184,16 @@ static noinline void ex_release_resource_traced_slow(struct eresource *resource,
 						     unsigned long caller)
 {
 	struct wmi_resource64 record;
-	bool sampled;
+	bool is_sampled;
 
-	sampled = ntklog_track_resource_release_slow(resource, ex_get_current_resource_thread(),
-						     word & ERESOURCE_EXCLUSIVE_BIT,
-						     READ_ONCE(resource->contention_count),
-						     &record);
+	is_sampled = ntklog_track_resource_release_slow(resource, ex_get_current_resource_thread(),
+							word & ERESOURCE_EXCLUSIVE_BIT,
+							READ_ONCE(resource->contention_count),
+							&record);
 	preempt_enable();
 	ex_release_resource_word(resource, word, caller);
-	if (sampled)
-		ntklog_write_resource(&record);
+	if (is_sampled)
+		ntklog_write_resource_event(&record);
 }
 
 /* The calls of slower paths are tail calls, so that the function needs no stack frame. */
@@ -288,7 +289,7 @@ EXPORT_SYMBOL_GPL(ex_release_resource_and_leave_critical_region);
 void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 {
 	unsigned long thread = ex_get_current_resource_thread();
-	LIST_HEAD(granted);
+	LIST_HEAD(granted_waiters);
 	unsigned long flags;
 	long word;
 
@@ -317,8 +318,8 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 		return;
 	}
 	lock_downgrade(&resource->dep_map, _RET_IP_);
-	eresource_grant_shared(resource, &granted);
-	eresource_unlock_and_wake(resource, flags, &granted);
+	eresource_grant_shared(resource, &granted_waiters);
+	eresource_unlock_and_wake(resource, flags, &granted_waiters);
 }
 EXPORT_SYMBOL_GPL(ex_convert_exclusive_to_shared_lite);
 

@@ -69,7 +69,7 @@ struct eresource_owner *eresource_find_owner(struct eresource *resource,
 	u32 i;
 
 	for (i = 0; i < eresource_count_owner_entries(resource); i++) {
-		struct eresource_owner *owner = eresource_owner(resource, i);
+		struct eresource_owner *owner = eresource_get_owner_entry(resource, i);
 
 		if (owner->thread == thread)
 			return owner;
@@ -89,9 +89,9 @@ static unsigned long eresource_pack_state(struct eresource *resource)
 		return ERESOURCE_STATE_IN_MEMBERS;
 	if (!resource->active_count)
 		return 0;
-	for (i = 0; !eresource_owner(resource, i)->thread; i++)
+	for (i = 0; !eresource_get_owner_entry(resource, i)->thread; i++)
 		;
-	owner = eresource_owner(resource, i);
+	owner = eresource_get_owner_entry(resource, i);
 	/* An owner pointer has low bits set. */
 	if (owner->thread & ~ERESOURCE_TASK_MASK ||
 	    owner->count > eresource_get_depth(ERESOURCE_DEPTH_MASK))
@@ -127,10 +127,10 @@ __releases(&resource->lock)
  */
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *index)
 {
-	while (eresource_owner(resource, *index)->thread)
+	while (eresource_get_owner_entry(resource, *index)->thread)
 		(*index)++;
-	eresource_owner(resource, *index)->thread = thread;
-	eresource_owner(resource, *index)->count = 1;
+	eresource_get_owner_entry(resource, *index)->thread = thread;
+	eresource_get_owner_entry(resource, *index)->count = 1;
 	resource->active_count++;
 }
 
@@ -159,8 +159,8 @@ unsigned long eresource_find_any_owner(struct eresource *resource)
 	u32 i;
 
 	for (i = 0; i < eresource_count_owner_entries(resource); i++)
-		if (eresource_owner(resource, i)->thread)
-			return eresource_owner(resource, i)->thread;
+		if (eresource_get_owner_entry(resource, i)->thread)
+			return eresource_get_owner_entry(resource, i)->thread;
 	return 0;
 }
 
@@ -201,7 +201,7 @@ bool eresource_grow_owner_table(struct eresource *resource, u32 old_size)
 	return true;
 }
 
-static void eresource_free_by_rcu(struct rcu_head *head)
+static void eresource_rcu_free_callback(struct rcu_head *head)
 {
 	kfree(head);
 }
@@ -218,7 +218,7 @@ void eresource_free_owner_table(struct eresource_owner *table)
 {
 	static_assert(sizeof(*table) * ERESOURCE_FIRST_TABLE_SIZE >= sizeof(struct rcu_head));
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && table && !preemptible())
-		call_rcu((struct rcu_head *)table, eresource_free_by_rcu);
+		call_rcu((struct rcu_head *)table, eresource_rcu_free_callback);
 	else
 		kfree(table);
 }

@@ -51,15 +51,15 @@ static_assert(L1_CACHE_BYTES > ~ERESOURCE_TASK_MASK);
  * @thread: the waiting task
  * @was_owner: the task was an owner already when it made the request
  * @depth: number of acquisitions that the task holds after the grant
- * @granted: wakes the task. The completion's lock keeps the stack frame alive until complete() has
- *	finished
+ * @grant_completion: wakes the task. The completion's lock keeps the stack frame alive until
+ *	complete() has finished
  */
 struct eresource_waiter {
 	struct list_head list;
 	unsigned long thread;
 	bool was_owner;
 	u32 depth;
-	struct completion granted;
+	struct completion grant_completion;
 };
 
 static inline u32 eresource_get_depth(unsigned long word)
@@ -73,9 +73,9 @@ static inline u32 eresource_count_owner_entries(const struct eresource *resource
 }
 
 static inline struct eresource_owner *
-eresource_owner(struct eresource *resource, u32 i)
+eresource_get_owner_entry(struct eresource *resource, u32 index)
 {
-	return i ? &resource->owner_table[i - 1] : &resource->owner;
+	return index ? &resource->owner_table[index - 1] : &resource->owner;
 }
 
 unsigned long eresource_lock(struct eresource *resource);
@@ -84,7 +84,7 @@ struct eresource_owner *eresource_find_owner(struct eresource *resource,
 					     unsigned long thread);
 unsigned long eresource_find_any_owner(struct eresource *resource);
 bool eresource_has_free_owner_entry(const struct eresource *resource);
-void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
+void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *index);
 bool eresource_grow_owner_table(struct eresource *resource, u32 old_size);
 struct eresource_owner *eresource_detach_empty_table(struct eresource *resource);
 void eresource_free_owner_table(struct eresource_owner *table);

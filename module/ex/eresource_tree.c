@@ -7,22 +7,22 @@
 DEFINE_RAW_SPINLOCK(ex_resources_lock);
 
 /* Protected by ex_resources_lock. */
-static struct rb_root ex_resources = RB_ROOT;
+static struct rb_root ex_resource_tree = RB_ROOT;
 u32 ex_resource_count;
 
-static struct eresource *ex_resource_of(const struct rb_node *node)
+static struct eresource *ex_node_to_resource(const struct rb_node *node)
 {
 	return rb_entry_safe(node, struct eresource, node);
 }
 
 /* Find the live resource with the lowest address that is at least @address. */
-struct eresource *ex_resource_at_or_above(unsigned long address)
+struct eresource *ex_find_resource_at_or_above(unsigned long address)
 {
-	struct rb_node *node = ex_resources.rb_node;
+	struct rb_node *node = ex_resource_tree.rb_node;
 	struct eresource *found = NULL;
 
 	while (node) {
-		struct eresource *resource = ex_resource_of(node);
+		struct eresource *resource = ex_node_to_resource(node);
 
 		if ((unsigned long)resource >= address) {
 			found = resource;
@@ -34,9 +34,9 @@ struct eresource *ex_resource_at_or_above(unsigned long address)
 	return found;
 }
 
-struct eresource *ex_next_resource(const struct eresource *resource)
+struct eresource *ex_get_next_resource(const struct eresource *resource)
 {
-	return ex_resource_of(rb_next(&resource->node));
+	return ex_node_to_resource(rb_next(&resource->node));
 }
 
 /**
@@ -48,10 +48,10 @@ struct eresource *ex_next_resource(const struct eresource *resource)
  */
 bool ex_resource_is_live(const struct eresource *resource)
 {
-	return resource && ex_resource_at_or_above((unsigned long)resource) == resource;
+	return resource && ex_find_resource_at_or_above((unsigned long)resource) == resource;
 }
 
-static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)
+static bool ex_resource_is_less(struct rb_node *a, const struct rb_node *b)
 {
 	return a < b;
 }
@@ -64,7 +64,7 @@ static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)
  */
 void ex_insert_resource(struct eresource *resource)
 {
-	rb_add(&resource->node, &ex_resources, ex_resource_less);
+	rb_add(&resource->node, &ex_resource_tree, ex_resource_is_less);
 	WRITE_ONCE(ex_resource_count, ex_resource_count + 1);
 }
 
@@ -76,6 +76,6 @@ void ex_insert_resource(struct eresource *resource)
  */
 void ex_remove_resource(struct eresource *resource)
 {
-	rb_erase(&resource->node, &ex_resources);
+	rb_erase(&resource->node, &ex_resource_tree);
 	WRITE_ONCE(ex_resource_count, ex_resource_count - 1);
 }

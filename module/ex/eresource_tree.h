@@ -21,8 +21,8 @@ extern raw_spinlock_t ex_resources_lock;
 /* Number of live resources. Written with ex_resources_lock held; any CPU may read it. */
 extern u32 ex_resource_count;
 
-struct eresource *ex_resource_at_or_above(unsigned long address);
-struct eresource *ex_next_resource(const struct eresource *resource);
+struct eresource *ex_find_resource_at_or_above(unsigned long address);
+struct eresource *ex_get_next_resource(const struct eresource *resource);
 void ex_insert_resource(struct eresource *resource);
 bool ex_resource_is_live(const struct eresource *resource);
 void ex_remove_resource(struct eresource *resource);

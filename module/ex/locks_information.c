@@ -19,12 +19,12 @@
 #include "locks_information.h"
 
 /* Number of resources that are described with interrupts off before the lock is dropped. */
-#define EX_LOCKS_BATCH	32
+#define EX_LOCKS_BATCH_SIZE	32
 
 static void ex_describe_resource(struct eresource *resource,
 				 struct ex_resource_description *description)
 {
-	struct rtl_process_lock_information64 *information = &description->information;
+	struct rtl_process_lock_information64 *lock_information = &description->information;
 	unsigned long word;
 	bool exclusive;
 	u32 i;
@@ -33,32 +33,32 @@ static void ex_describe_resource(struct eresource *resource,
 	word = atomic_long_read(&resource->word);
 	if (word == ERESOURCE_STATE_IN_MEMBERS) {
 		exclusive = resource->exclusive && resource->active_count;
-		information->lock_count = resource->active_count;
+		lock_information->lock_count = resource->active_count;
 		for (i = 0; i < eresource_count_owner_entries(resource); i++) {
-			struct eresource_owner *owner = eresource_owner(resource, i);
+			struct eresource_owner *owner = eresource_get_owner_entry(resource, i);
 
 			if (!owner->thread)
 				continue;
-			information->entry_count += owner->count;
+			lock_information->entry_count += owner->count;
 			if (exclusive)
 				description->owner = owner->thread;
 		}
 	} else {
 		/* The word is read once, so the description is consistent. */
 		exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
-		information->lock_count = !!word;
-		information->entry_count = eresource_get_depth(word);
+		lock_information->lock_count = !!word;
+		lock_information->entry_count = eresource_get_depth(word);
 		if (exclusive)
 			description->owner = word & ERESOURCE_TASK_MASK;
 	}
 	if (exclusive)
-		information->recursion_count = information->entry_count;
-	information->address = ntklog_get_displayed_address((unsigned long)resource);
+		lock_information->recursion_count = lock_information->entry_count;
+	lock_information->address = ntklog_get_displayed_address((unsigned long)resource);
 	description->resource = (unsigned long)resource;
-	information->type = RTL_RESOURCE_TYPE;
-	information->contention_count = resource->contention_count;
-	information->number_of_waiting_shared = resource->shared_waiter_count;
-	information->number_of_waiting_exclusive = resource->exclusive_waiter_count;
+	lock_information->type = RTL_RESOURCE_TYPE;
+	lock_information->contention_count = resource->contention_count;
+	lock_information->number_of_waiting_shared = resource->shared_waiter_count;
+	lock_information->number_of_waiting_exclusive = resource->exclusive_waiter_count;
 	description->init_caller = resource->init_caller;
 	raw_spin_unlock(&resource->lock);
 }
@@ -83,64 +83,64 @@ out:
 	return id;
 }
 
-/* Describe up to @count_max resources. Returns true if these were all. */
-static bool ex_describe_resources(struct ex_resource_descriptions *descriptions, u32 count_max)
+/* Describe up to @max_count resources. Returns true if these were all. */
+static bool ex_describe_resources(struct ex_resource_descriptions *descriptions, u32 max_count)
 {
-	unsigned long flags, next = 0;
+	unsigned long flags, next_address = 0;
 	struct eresource *resource;
 	u32 i;
 
 	descriptions->count = 0;
 	do {
 		raw_spin_lock_irqsave(&ex_resources_lock, flags);
-		resource = ex_resource_at_or_above(next);
-		for (i = 0; resource && i < EX_LOCKS_BATCH; i++) {
-			if (descriptions->count == count_max)
+		resource = ex_find_resource_at_or_above(next_address);
+		for (i = 0; resource && i < EX_LOCKS_BATCH_SIZE; i++) {
+			if (descriptions->count == max_count)
 				break;
 			ex_describe_resource(resource,
-					     &descriptions->resources[descriptions->count++]);
-			next = (unsigned long)resource + 1;
-			resource = ex_next_resource(resource);
+					     &descriptions->entries[descriptions->count++]);
+			next_address = (unsigned long)resource + 1;
+			resource = ex_get_next_resource(resource);
 		}
 		raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
 		cond_resched();
-	} while (resource && descriptions->count < count_max);
+	} while (resource && descriptions->count < max_count);
 	return !resource;
 }
 
 /**
- * ex_query_locks() - describe all live resources
+ * ex_describe_all_resources() - describe all live resources
  *
  * Resources that are initialised or deleted meanwhile may be described or not.
  *
  * Context: task; may sleep.
  * Return: the descriptions, to be freed with kvfree(), or ERR_PTR(-ENOMEM).
  */
-struct ex_resource_descriptions *ex_query_locks(void)
+struct ex_resource_descriptions *ex_describe_all_resources(void)
 {
 	struct ex_resource_descriptions *descriptions;
-	u32 count_max, i;
+	u32 max_count, i;
 
 	for (;;) {
 		/* Allocate more, because resources may be initialised during the allocation. */
-		count_max = READ_ONCE(ex_resource_count) + EX_LOCKS_BATCH;
-		descriptions = kvzalloc(struct_size(descriptions, resources, count_max),
+		max_count = READ_ONCE(ex_resource_count) + EX_LOCKS_BATCH_SIZE;
+		descriptions = kvzalloc(struct_size(descriptions, entries, max_count),
 					GFP_KERNEL);
 		if (!descriptions)
 			return ERR_PTR(-ENOMEM);
-		if (ex_describe_resources(descriptions, count_max))
+		if (ex_describe_resources(descriptions, max_count))
 			break;
 		kvfree(descriptions);
 	}
 	for (i = 0; i < descriptions->count; i++) {
-		struct ex_resource_description *description = &descriptions->resources[i];
+		struct ex_resource_description *description = &descriptions->entries[i];
 
 		description->information.owning_thread = ex_get_owner_thread_id(description->owner);
 		cond_resched();
 	}
 	return descriptions;
 }
-EXPORT_SYMBOL_IF_KUNIT(ex_query_locks);
+EXPORT_SYMBOL_IF_KUNIT(ex_describe_all_resources);
 
 /**
  * ex_query_locks_information() - describe all live resources in NT's format
@@ -151,7 +151,7 @@ EXPORT_SYMBOL_IF_KUNIT(ex_query_locks);
  */
 struct rtl_process_locks64 *ex_query_locks_information(size_t *size)
 {
-	struct ex_resource_descriptions *descriptions = ex_query_locks();
+	struct ex_resource_descriptions *descriptions = ex_describe_all_resources();
 	struct rtl_process_locks64 *information;
 	u32 i;
 
@@ -162,7 +162,7 @@ struct rtl_process_locks64 *ex_query_locks_information(size_t *size)
 	if (information) {
 		information->number_of_locks = descriptions->count;
 		for (i = 0; i < descriptions->count; i++)
-			information->locks[i] = descriptions->resources[i].information;
+			information->locks[i] = descriptions->entries[i].information;
 	}
 	kvfree(descriptions);
 	return information ?: ERR_PTR(-ENOMEM);

@@ -21,14 +21,14 @@ struct ex_resource_description {
 /**
  * struct ex_resource_descriptions - descriptions of all live resources, ordered by address
  * @count: number of descriptions
- * @resources: the descriptions
+ * @entries: the descriptions
  */
 struct ex_resource_descriptions {
 	u32 count;
-	struct ex_resource_description resources[];
+	struct ex_resource_description entries[];
 };
 
-struct ex_resource_descriptions *ex_query_locks(void);
+struct ex_resource_descriptions *ex_describe_all_resources(void);
 struct rtl_process_locks64 *ex_query_locks_information(size_t *size);
 
 #endif /* _NTKLOG_EX_LOCKS_INFORMATION_H */

@@ -26,13 +26,13 @@ void ntklog_init_task_record(struct ntklog_task *record, bool exit_is_missed)
 	memset(record->cpus, 0, BITS_TO_LONGS(nr_cpu_ids) * sizeof(*record->cpus));
 	WRITE_ONCE(record->next_sleeping_slot, &record->sleeping_slots[1]);
 	record->task = current;
-	record->next_slot = &record->slots[1];
-	record->sleeping_slots[1 + NTKLOG_TASK_SLOTS].lock = record;
+	record->next_resource_slot = &record->resource_slots[1];
+	record->sleeping_slots[1 + NTKLOG_TASK_SLOT_COUNT].lock = record;
 	record->exit_is_missed = exit_is_missed;
 	if (exit_is_missed) {
 		get_task_struct(current);
 		/* The task frees this record regardless of its slots, so no lock may get a slot. */
-		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
+		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_TASK_SLOT_COUNT];
 	}
 }
 
@@ -65,8 +65,9 @@ bool ntklog_record_is_unused(const struct ntklog_task *record)
 	if (record->exit_is_missed || ntklog_record_has_nt_state(record) ||
 	    READ_ONCE(record->off_cpu_since))
 		return false;
-	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
-		if (READ_ONCE(record->slots[i].lock) || READ_ONCE(record->sleeping_slots[i].lock))
+	for (i = 1; i <= NTKLOG_TASK_SLOT_COUNT; i++)
+		if (READ_ONCE(record->resource_slots[i].lock) ||
+		    READ_ONCE(record->sleeping_slots[i].lock))
 			return false;
 	return true;
 }
@@ -81,7 +82,7 @@ void ntklog_drop_sleeping_slots(struct ntklog_task *record)
 {
 	int i;
 
-	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++)
+	for (i = 1; i <= NTKLOG_TASK_SLOT_COUNT; i++)
 		if (xchg(&record->sleeping_slots[i].lock, NULL))
 			atomic64_inc(&ntklog_sleeping_slots_dropped_count);
 }

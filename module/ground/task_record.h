@@ -9,9 +9,9 @@
  *
  *	ntklog_current                    struct ntklog_task
  *	  cached_task                       task, critical_region_depth, ...
- *	  record -------------------------> next_slot -----------+
- *	                                                         v
- *	                                    slots[]   unused  A  free  free  ...
+ *	  record -------------------------> next_resource_slot ----------+
+ *	                                                                 v
+ *	                                    resource_slots[]  unused  A  free  free  ...
  *	                                    next_sleeping_slot ------+
  *	                                                             v
  *	                                    sleeping_slots[] unused B C free ... sentinel
@@ -27,7 +27,7 @@
 #include <linux/types.h>
 
 /* Number of slots in each array. */
-#define NTKLOG_TASK_SLOTS	8
+#define NTKLOG_TASK_SLOT_COUNT	8
 
 /**
  * struct ntklog_resource_slot - one of NT's resources that a task owns
@@ -37,7 +37,8 @@
  * @acquire_cpu: CPU on which the ownership began
  * @max_recursion_depth: highest number of acquisitions owned at the same time
  * @contention_count: contention count of the resource at the acquisition
- * @filled_by_softirq: a softirq filled the slot. A softirq lowers next_slot past such slots only
+ * @filled_by_softirq: a softirq filled the slot. A softirq lowers next_resource_slot past such
+ *	slots only
  * @reserved: padding to NT's 0x40 bytes
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
@@ -60,9 +61,9 @@ static_assert(sizeof(struct ntklog_resource_slot) == 0x40);
 #endif
 
 /* Time that a task had no CPU, in cycles: ready to run (preempted, or woken up), or blocked. */
-struct ntklog_off_cpu {
-	u64 ready;
-	u64 blocked;
+struct ntklog_off_cpu_times {
+	u64 ready_cycles;
+	u64 blocked_cycles;
 };
 
 /**
@@ -72,19 +73,20 @@ struct ntklog_off_cpu {
  * @acquire_time_halves: @acquire_time as two words, the low one first
  * @wait_time: duration of the wait, in cycles; valid if @action has NTKLOG_SLEEPING_WAITED
  * @caller: return address of the lock function
- * @state: @action and @contentions as one word
+ * @state: @action and @contention_count as one word
  * @action: lock class, access mode and NTKLOG_SLEEPING_* state bits
- * @contentions: number of waits for the lock that began while the task held it
+ * @contention_count: number of waits for the lock that began while the task held it
  * @off_cpu_before: ntklog_task::off_cpu at or soon after @acquire_time
  * @off_cpu_of_wait: time without a CPU during the wait; valid if @wait_time is valid
- * @last_ready_duration_of_wait: the part of @off_cpu_of_wait.ready before the task last got a CPU
+ * @last_ready_duration_of_wait: the part of @off_cpu_of_wait.ready_cycles before the task last got
+ *	a CPU
  * @handled_timeouts: number of timeouts of the current wait that have been handled
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
  * it by clearing @lock. Others may free it as well, such as a task that releases the lock on behalf
  * of the owner. Where two parties compete, each does a cmpxchg() or an xchg() of @lock, and the one
- * that succeeds counts the slot. Waiters increment @contentions. The periodic check for long waits
- * increments @handled_timeouts.
+ * that succeeds counts the slot. Waiters increment @contention_count. The periodic check for long
+ * waits increments @handled_timeouts.
  */
 struct ntklog_sleeping_slot {
 	const void *lock;
@@ -98,11 +100,11 @@ struct ntklog_sleeping_slot {
 		u64 state;
 		struct {
 			u32 action;
-			u32 contentions;
+			u32 contention_count;
 		};
 	};
-	struct ntklog_off_cpu off_cpu_before;
-	struct ntklog_off_cpu off_cpu_of_wait;
+	struct ntklog_off_cpu_times off_cpu_before;
+	struct ntklog_off_cpu_times off_cpu_of_wait;
 	u64 last_ready_duration_of_wait;
 	u32 handled_timeouts;
 };
@@ -119,8 +121,9 @@ static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CAC
  *	first member, so that one memset_after() clears the others
  * @task: the task that the record belongs to; NULL in the dummy record and in an unlinked record
  * @off_cpu: time without a CPU, up to when the task last got one; only differences have a meaning
- * @next_slot: first free slot at the top of @slots
- * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
+ * @next_resource_slot: first free slot at the top of @resource_slots
+ * @sequence: ntklog_resource_sequence when @resource_slots was cleared; other values make
+ *	@resource_slots invalid
  * @critical_region_depth: critical regions that the task has entered and not left
  * @guarded_region_depth: guarded regions that the task has entered and not left
  * @is_at_apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
@@ -131,28 +134,29 @@ static_assert(offsetofend(struct ntklog_sleeping_slot, off_cpu_before) <= L1_CAC
  * @is_blocked: the task has lost its CPU because it waits; valid if @off_cpu_since is not 0
  * @off_cpu_since: when the task lost its CPU, in cycles; 0: not counted, or the task has a CPU
  * @ns_queued_before: time that the task had spent in run queues by @off_cpu_since, in nanoseconds
- * @last_ready_duration: how much @off_cpu.ready has grown when the task last got a CPU
+ * @last_ready_duration: how much @off_cpu.ready_cycles has grown when the task last got a CPU
  * @node: in the table or in a list of spare records
  * @rcu: frees the record
- * @slots: NT's resources that the task owns. The first is unused, so that next_slot[-1] exists
+ * @resource_slots: NT's resources that the task owns. The first is unused, so that
+ *	next_resource_slot[-1] exists
  * @sleeping_slots: Linux' sleeping locks that the task holds or waits for. The first is unused, as
- *	in @slots, and the last is a sentinel that is always in use
+ *	in @resource_slots, and the last is a sentinel that is always in use
  * @cpus: bitmap of the CPUs that may have the record in ntklog_current; nr_cpu_ids bits
  *
- * The task itself writes its record, and so do softirqs that run on top of it (@slots). Other tasks
- * free slots, and change @contentions, @handled_timeouts and NTKLOG_SLEEPING_CLAIMED of sleeping
- * slots.
+ * The task itself writes its record, and so do softirqs that run on top of it (@resource_slots).
+ * Other tasks free slots, and change @contention_count, @handled_timeouts and
+ * NTKLOG_SLEEPING_CLAIMED of sleeping slots.
  * @task and @exit_is_missed do not change while the record is in the table. The members from
  * @is_blocked to @last_ready_duration, and @off_cpu, are written by the CPU that switches the task,
  * with the lock of its run queue held: see perf/off_cpu.c, which clears @off_cpu_since while no
  * probe of sched_switch is registered. The task finds them stable while it runs; other tasks read
- * them with ntklog_off_cpu_until_now().
+ * them with ntklog_get_off_cpu_times().
  */
 struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;
 	struct task_struct *task;
-	struct ntklog_off_cpu off_cpu;
-	struct ntklog_resource_slot *next_slot;
+	struct ntklog_off_cpu_times off_cpu;
+	struct ntklog_resource_slot *next_resource_slot;
 	u32 sequence;
 	u32 critical_region_depth;
 	u32 guarded_region_depth;
@@ -165,8 +169,8 @@ struct ntklog_task {
 	u64 last_ready_duration;
 	struct hlist_node node;
 	struct rcu_head rcu;
-	struct ntklog_resource_slot slots[1 + NTKLOG_TASK_SLOTS];
-	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_TASK_SLOTS + 1];
+	struct ntklog_resource_slot resource_slots[1 + NTKLOG_TASK_SLOT_COUNT];
+	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_TASK_SLOT_COUNT + 1];
 	unsigned long cpus[];
 };
 

@@ -13,7 +13,7 @@
 #include "numbered_spin_lock.h"
 
 static struct kspin_lock ke_numbered_locks[LOCK_QUEUE_MAXIMUM_LOCK];
-static struct lock_class_key ke_numbered_keys[LOCK_QUEUE_MAXIMUM_LOCK];
+static struct lock_class_key ke_numbered_lock_keys[LOCK_QUEUE_MAXIMUM_LOCK];
 
 struct ke_lock_queues __percpu *ke_lock_queues __ro_after_init;
 EXPORT_SYMBOL_GPL(ke_lock_queues);
@@ -74,7 +74,7 @@ int __init ke_numbered_spin_lock_init(void)
 	for (number = 0; number < LOCK_QUEUE_MAXIMUM_LOCK; number++) {
 		ke_initialize_spin_lock_class(&ke_numbered_locks[number],
 					      "ke_numbered_lock",
-					      &ke_numbered_keys[number]);
+					      &ke_numbered_lock_keys[number]);
 		for_each_possible_cpu(cpu)
 			per_cpu_ptr(ke_lock_queues, cpu)->queue[number].lock =
 				(unsigned long)&ke_numbered_locks[number];

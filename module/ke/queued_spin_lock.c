@@ -9,7 +9,7 @@
 #include "../ground/address.h"
 #include "../perf/spin_lock.h"
 
-static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *queue)
+static struct kspin_lock *ke_get_queued_spin_lock(const struct kspin_lock_queue *queue)
 {
 	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
 }
@@ -167,7 +167,7 @@ void ke_warn_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 {
 	WARN_ONCE(1, "KeReleaseQueuedSpinLock: %llx does not own lock %llx (bits %lx, Next %llx)\n",
 		  ntklog_get_displayed_address((unsigned long)queue),
-		  ntklog_get_displayed_address((unsigned long)ke_queued_spin_lock(queue)),
+		  ntklog_get_displayed_address((unsigned long)ke_get_queued_spin_lock(queue)),
 		  READ_ONCE(queue->lock) & LOCK_QUEUE_BITS,
 		  ntklog_get_displayed_address((unsigned long)READ_ONCE(queue->next)));
 }

@@ -51,7 +51,7 @@ static const u8 *ntklog_get_branch_target(const u8 *code)
 }
 
 /* The target of a call may be the landing pad or the instruction behind it. */
-static bool ntklog_is_entry_of(const u8 *called_code, unsigned long function)
+static bool ntklog_code_is_entry_of(const u8 *called_code, unsigned long function)
 {
 	const u8 *code = ntklog_find_patched_instruction((const u8 *)function);
 
@@ -83,7 +83,7 @@ static const u8 *ntklog_get_branch_target(const u8 *code)
 	return code + ((s32)(instruction << 6) >> 4);
 }
 
-static bool ntklog_is_entry_of(const u8 *called_code, unsigned long function)
+static bool ntklog_code_is_entry_of(const u8 *called_code, unsigned long function)
 {
 	return called_code == (const u8 *)function;
 }
@@ -106,7 +106,8 @@ const u8 *ntklog_get_address_after_call(unsigned long function)
 }
 
 /**
- * ntklog_code_calls() - test whether a function calls another one, or jumps to it at its end
+ * ntklog_function_has_call_to() - test whether a function calls another one, or ends with a jump to
+ *	it
  * @function: address of the function
  * @other: address of the other function, as a kprobe has resolved it
  *
@@ -115,7 +116,7 @@ const u8 *ntklog_get_address_after_call(unsigned long function)
  * Context: task. Callers are serialized.
  * Return: true if a call or jump to @other was found.
  */
-bool ntklog_code_calls(unsigned long function, unsigned long other)
+bool ntklog_function_has_call_to(unsigned long function, unsigned long other)
 {
 	const u8 *code = ntklog_get_address_after_call(function);
 	const u8 *end = (const u8 *)function + ntklog_get_function_size(function);
@@ -123,7 +124,7 @@ bool ntklog_code_calls(unsigned long function, unsigned long other)
 	for (; code + NTKLOG_CALL_SIZE <= end; code += NTKLOG_INSTRUCTION_STEP) {
 		const u8 *called_code = ntklog_get_branch_target(code);
 
-		if (called_code && ntklog_is_entry_of(called_code, other))
+		if (called_code && ntklog_code_is_entry_of(called_code, other))
 			return true;
 	}
 	return false;

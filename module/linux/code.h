@@ -7,6 +7,6 @@
 #include <linux/types.h>
 
 const u8 *ntklog_get_address_after_call(unsigned long function);
-bool ntklog_code_calls(unsigned long function, unsigned long other);
+bool ntklog_function_has_call_to(unsigned long function, unsigned long other);
 
 #endif /* _NTKLOG_LINUX_CODE_H */

@@ -5,7 +5,7 @@
 #include "../ground/tracepoint.h"
 #include "contention.h"
 
-static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
+static struct tracepoint *ntklog_contention_begin_tp, *ntklog_contention_end_tp;
 
 /**
  * ntklog_find_contention_tracepoints() - look up the contention tracepoints
@@ -16,11 +16,11 @@ static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
 const char *ntklog_find_contention_tracepoints(void)
 {
 	/* Look up the tracepoints by name, because Linux 6.1 does not export them. */
-	if (!ntklog_contention_end) {
-		ntklog_contention_begin = ntklog_find_tracepoint("contention_begin");
-		ntklog_contention_end = ntklog_find_tracepoint("contention_end");
+	if (!ntklog_contention_end_tp) {
+		ntklog_contention_begin_tp = ntklog_find_tracepoint("contention_begin");
+		ntklog_contention_end_tp = ntklog_find_tracepoint("contention_end");
 	}
-	return ntklog_contention_begin && ntklog_contention_end ? NULL :
+	return ntklog_contention_begin_tp && ntklog_contention_end_tp ? NULL :
 		"no tracepoints contention_begin and contention_end";
 }
 
@@ -41,14 +41,14 @@ int ntklog_watch_contention(ntklog_contention_begin_probe_t begin_probe,
 	/* Check at compile time that the probes have the types of their tracepoints. */
 	check_trace_callback_type_contention_begin(begin_probe);
 	check_trace_callback_type_contention_end(end_probe);
-	*failed_name = ntklog_contention_end->name;
-	err = tracepoint_probe_register(ntklog_contention_end, end_probe, NULL);
+	*failed_name = ntklog_contention_end_tp->name;
+	err = tracepoint_probe_register(ntklog_contention_end_tp, end_probe, NULL);
 	if (err)
 		return err;
-	*failed_name = ntklog_contention_begin->name;
-	err = tracepoint_probe_register(ntklog_contention_begin, begin_probe, NULL);
+	*failed_name = ntklog_contention_begin_tp->name;
+	err = tracepoint_probe_register(ntklog_contention_begin_tp, begin_probe, NULL);
 	if (err) {
-		tracepoint_probe_unregister(ntklog_contention_end, end_probe, NULL);
+		tracepoint_probe_unregister(ntklog_contention_end_tp, end_probe, NULL);
 		tracepoint_synchronize_unregister();
 		return err;
 	}
@@ -66,7 +66,7 @@ int ntklog_watch_contention(ntklog_contention_begin_probe_t begin_probe,
 void ntklog_stop_watching_contention(ntklog_contention_begin_probe_t begin_probe,
 				     ntklog_contention_end_probe_t end_probe)
 {
-	tracepoint_probe_unregister(ntklog_contention_begin, begin_probe, NULL);
-	tracepoint_probe_unregister(ntklog_contention_end, end_probe, NULL);
+	tracepoint_probe_unregister(ntklog_contention_begin_tp, begin_probe, NULL);
+	tracepoint_probe_unregister(ntklog_contention_end_tp, end_probe, NULL);
 	tracepoint_synchronize_unregister();
 }

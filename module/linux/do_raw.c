@@ -7,21 +7,21 @@
 
 #if defined(NTKLOG_CAN_REDIRECT_SPINNING) && defined(CONFIG_DEBUG_SPINLOCK)
 
-struct ntklog_do_raw ntklog_do_raw __ro_after_init;
+struct ntklog_do_raw_functions ntklog_do_raw_functions __ro_after_init;
 
 /**
- * ntklog_find_do_raw() - resolve the functions of struct ntklog_do_raw
+ * ntklog_resolve_do_raw() - resolve the functions of struct ntklog_do_raw_functions
  *
  * Context: module load.
  * Return: NULL, or the name of the first function that the kernel lacks.
  */
-const char __init *ntklog_find_do_raw(void)
+const char __init *ntklog_resolve_do_raw(void)
 {
 	static const struct {
 		const char *name;
 		void *pointer;
 	} functions[] = {
-#define FUNCTION(_name) { .name = #_name, .pointer = &ntklog_do_raw._name }
+#define FUNCTION(_name) { .name = #_name, .pointer = &ntklog_do_raw_functions._name }
 		FUNCTION(do_raw_spin_lock),
 		FUNCTION(do_raw_spin_trylock),
 		FUNCTION(do_raw_spin_unlock),

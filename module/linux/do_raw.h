@@ -9,7 +9,7 @@
 #ifdef CONFIG_DEBUG_SPINLOCK
 
 /* Resolved at module load, then constant. */
-extern struct ntklog_do_raw {
+extern struct ntklog_do_raw_functions {
 	void (*do_raw_spin_lock)(raw_spinlock_t *lock);
 	int (*do_raw_spin_trylock)(raw_spinlock_t *lock);
 	void (*do_raw_spin_unlock)(raw_spinlock_t *lock);
@@ -19,17 +19,17 @@ extern struct ntklog_do_raw {
 	void (*do_raw_write_lock)(rwlock_t *lock);
 	int (*do_raw_write_trylock)(rwlock_t *lock);
 	void (*do_raw_write_unlock)(rwlock_t *lock);
-} ntklog_do_raw;
+} ntklog_do_raw_functions;
 
-#define ntklog_do_raw(_function)	ntklog_do_raw._function
+#define ntklog_do_raw(_function)	ntklog_do_raw_functions._function
 
-const char *ntklog_find_do_raw(void);
+const char *ntklog_resolve_do_raw(void);
 
 #else
 
 #define ntklog_do_raw(_function)	_function
 
-static inline const char *ntklog_find_do_raw(void)
+static inline const char *ntklog_resolve_do_raw(void)
 {
 	return NULL;
 }

@@ -39,7 +39,7 @@
 #define TRACK_RELEASE_FAST(_lock)						\
 ({										\
 	unsigned long _slot_offset;						\
-	bool _is_fast = ntklog_is_short_hold(_lock, ntklog_read_time().low,	\
+	bool _is_fast = ntklog_hold_is_short(_lock, ntklog_read_time().low,	\
 					     &_slot_offset) &&			\
 			!HAS_WAITER(_lock);					\
 										\
@@ -61,7 +61,7 @@
 /* The trampoline skips most releases, so the function takes the slow path at once. */
 #define TRACK_RELEASE_FAST(_lock)	false
 #define TRACK_RELEASE_SLOW(_lock, _mode, _time, _caller)			\
-	ntklog_release_sampled_spin_lock(_lock, _mode, (_time).low, (_time).high, _caller)
+	ntklog_track_sampled_release(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
 #undef VARIANT_NAME

@@ -25,8 +25,8 @@
  * The slot of a writer that spins for an rwsem does not tell that the task waits: test the owner.
  * Another task may free the lock meanwhile, so the read may fault.
  */
-static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
-				   const struct task_struct *task)
+static bool ntklog_task_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
+					const struct task_struct *task)
 {
 #ifdef CONFIG_PREEMPT_RT
 	return false;
@@ -42,61 +42,62 @@ static bool ntklog_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 action,
 }
 
 /* Returns false if the slot is free, or if it is freed or filled anew during the copy. */
-static bool ntklog_read_slot(const struct ntklog_task *record,
+static bool ntklog_copy_slot(const struct ntklog_task *record,
 			     const struct ntklog_sleeping_slot *slot,
-			     const struct task_struct *task, struct ntklog_held_lock *held)
+			     const struct task_struct *task, struct ntklog_held_lock *held_lock)
 {
-	struct ntklog_off_cpu before, until_now;
+	struct ntklog_off_cpu_times off_cpu_before, off_cpu_now;
 
 	/* Pairs with the smp_store_release() that publishes slot->lock. */
-	held->lock = smp_load_acquire(&slot->lock);
-	if (!held->lock)
+	held_lock->lock = smp_load_acquire(&slot->lock);
+	if (!held_lock->lock)
 		return false;
-	held->action = READ_ONCE(slot->action);
-	held->since = ntklog_read_u64(slot->acquire_time);
-	held->wait_time = held->action & NTKLOG_SLEEPING_WAITED ?
-			  ntklog_read_u64(slot->wait_time) : 0;
-	held->caller = READ_ONCE(slot->caller);
-	held->contentions = READ_ONCE(slot->contentions);
-	before.ready = ntklog_read_u64(slot->off_cpu_before.ready);
-	before.blocked = ntklog_read_u64(slot->off_cpu_before.blocked);
+	held_lock->action = READ_ONCE(slot->action);
+	held_lock->since = ntklog_read_u64(slot->acquire_time);
+	held_lock->wait_time = held_lock->action & NTKLOG_SLEEPING_WAITED ?
+			       ntklog_read_u64(slot->wait_time) : 0;
+	held_lock->caller = READ_ONCE(slot->caller);
+	held_lock->contention_count = READ_ONCE(slot->contention_count);
+	off_cpu_before.ready_cycles = ntklog_read_u64(slot->off_cpu_before.ready_cycles);
+	off_cpu_before.blocked_cycles = ntklog_read_u64(slot->off_cpu_before.blocked_cycles);
 	/*
 	 * The task may have copied its counters to off_cpu_before a moment ago. Read the counters
 	 * after the copy, so that they are not less. Pairs with the last smp_wmb() in
 	 * ntklog_end_off_cpu().
 	 */
 	smp_rmb();
-	until_now = ntklog_off_cpu_until_now(record);
+	off_cpu_now = ntklog_get_off_cpu_times(record);
 	/*
 	 * The task may have filled the slot anew during the reads: test the lock and the time after
 	 * them. Pairs with the smp_store_release() that publishes slot->lock.
 	 */
 	smp_rmb();
-	if (READ_ONCE(slot->lock) != held->lock ||
-	    ntklog_read_u64(slot->acquire_time) != held->since)
+	if (READ_ONCE(slot->lock) != held_lock->lock ||
+	    ntklog_read_u64(slot->acquire_time) != held_lock->since)
 		return false;
-	held->off_cpu = ntklog_subtract_off_cpu(&until_now, &before);
-	held->is_waiting = held->action & NTKLOG_SLEEPING_WAITING ||
-			   ntklog_spins_for_rwsem(held->lock, held->action, task);
+	held_lock->off_cpu = ntklog_subtract_off_cpu_times(&off_cpu_now, &off_cpu_before);
+	held_lock->is_waiting = held_lock->action & NTKLOG_SLEEPING_WAITING ||
+				ntklog_task_spins_for_rwsem(held_lock->lock, held_lock->action,
+							    task);
 	return true;
 }
 
-struct ntklog_held_visit {
-	ntklog_visit_held_t visitor;
+struct ntklog_held_visitor {
+	ntklog_held_visitor_t visitor;
 	void *data;
 };
 
-static void ntklog_visit_record(struct ntklog_task *record, void *data)
+static void ntklog_visit_record_slots(struct ntklog_task *record, void *data)
 {
-	struct ntklog_held_lock locks[NTKLOG_TASK_SLOTS];
+	struct ntklog_held_lock locks[NTKLOG_TASK_SLOT_COUNT];
 	/* RCU keeps the task valid. NULL if the task has exited. */
 	struct task_struct *task = READ_ONCE(record->task);
-	const struct ntklog_held_visit *visit = data;
+	const struct ntklog_held_visitor *visit = data;
 	size_t count = 0;
 	int i;
 
-	for (i = 1; task && i <= NTKLOG_TASK_SLOTS; i++)
-		count += ntklog_read_slot(record, &record->sleeping_slots[i], task, &locks[count]);
+	for (i = 1; task && i <= NTKLOG_TASK_SLOT_COUNT; i++)
+		count += ntklog_copy_slot(record, &record->sleeping_slots[i], task, &locks[count]);
 	if (count)
 		visit->visitor(task, locks, count, visit->data);
 }
@@ -108,60 +109,60 @@ static void ntklog_visit_record(struct ntklog_task *record, void *data)
  *
  * Context: task. A lock that is acquired or released concurrently may be left out.
  */
-void ntklog_visit_held_locks(ntklog_visit_held_t visitor, void *data)
+void ntklog_visit_held_locks(ntklog_held_visitor_t visitor, void *data)
 {
-	struct ntklog_held_visit visit = { .visitor = visitor, .data = data };
+	struct ntklog_held_visitor visit = { .visitor = visitor, .data = data };
 
-	ntklog_visit_task_records(ntklog_visit_record, &visit);
+	ntklog_visit_task_records(ntklog_visit_record_slots, &visit);
 }
 
-struct ntklog_held_list {
+struct ntklog_held_listing {
 	struct etw_session *session;
 	u64 time;
 };
 
-static u32 ntklog_make_open_hold_action(const struct ntklog_held_lock *held)
+static u32 ntklog_make_open_hold_action(const struct ntklog_held_lock *held_lock)
 {
-	bool is_exclusive = held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
+	bool is_exclusive = held_lock->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
 	u32 state;
 
-	if (held->is_waiting)
+	if (held_lock->is_waiting)
 		state = is_exclusive ? NTKLOG_OPEN_WAITS_EXCLUSIVE : NTKLOG_OPEN_WAITS_SHARED;
 	else
 		state = is_exclusive ? NTKLOG_OPEN_HELD_EXCLUSIVE : NTKLOG_OPEN_HELD_SHARED;
-	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_get_action_class(held->action) | state;
+	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_get_action_class(held_lock->action) | state;
 }
 
-static void ntklog_log_held_lock(const struct ntklog_held_list *list, struct task_struct *task,
-				 const struct ntklog_held_lock *held)
+static void ntklog_log_held_lock(const struct ntklog_held_listing *listing,
+				 struct task_struct *task, const struct ntklog_held_lock *held_lock)
 {
 	const struct ntklog_open_hold event = {
-		.list_time = list->time,
-		.lock = ntklog_get_displayed_address((unsigned long)held->lock),
-		.since = held->since,
-		.wait_time = held->is_waiting ? 0 : held->wait_time,
-		.caller = ntklog_get_displayed_address(held->caller),
+		.list_time = listing->time,
+		.lock = ntklog_get_displayed_address((unsigned long)held_lock->lock),
+		.since = held_lock->since,
+		.wait_time = held_lock->is_waiting ? 0 : held_lock->wait_time,
+		.caller = ntklog_get_displayed_address(held_lock->caller),
 		.thread_id = task_pid_nr(task),
-		.action = ntklog_make_open_hold_action(held),
-		.contentions = held->contentions,
-		.ready = held->off_cpu.ready,
-		.blocked = held->off_cpu.blocked,
+		.action = ntklog_make_open_hold_action(held_lock),
+		.contentions = held_lock->contention_count,
+		.ready = held_lock->off_cpu.ready_cycles,
+		.blocked = held_lock->off_cpu.blocked_cycles,
 	};
 	unsigned long flags;
 
 	/* Record the identity before the event, because it is valid from its own time on. */
 	local_irq_save(flags);
-	ntklog_record_identity((unsigned long)held->lock, held->caller,
+	ntklog_record_identity((unsigned long)held_lock->lock, held_lock->caller,
 			       NTKLOG_IDENTITY_OF_CLASS(event.action));
 	local_irq_restore(flags);
-	etw_log_session_event(list->session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION,
+	etw_log_session_event(listing->session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION,
 			      &event, sizeof(event));
 }
 
 static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_held_lock *locks,
 				  size_t count, void *data)
 {
-	const struct ntklog_held_list *list = data;
+	const struct ntklog_held_listing *listing = data;
 	size_t i;
 
 	/* Leave out the locks of the task that stops the session or takes the snapshot. */
@@ -170,8 +171,8 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 	for (i = 0; i < count; i++) {
 		u32 group = ntklog_get_action_group(locks[i].action);
 
-		if (etw_group_mask_test(&list->session->run->observed, group))
-			ntklog_log_held_lock(list, task, &locks[i]);
+		if (etw_group_mask_test(&listing->session->run->observed, group))
+			ntklog_log_held_lock(listing, task, &locks[i]);
 	}
 }
 
@@ -183,13 +184,13 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
  */
 void ntklog_list_held_locks(struct etw_session *session)
 {
-	struct ntklog_held_list list = { .session = session, .time = ntklog_read_cycles() };
+	struct ntklog_held_listing listing = { .session = session, .time = ntklog_read_cycles() };
 	const struct ntklog_open_hold list_event = {
-		.list_time = list.time,
+		.list_time = listing.time,
 		.action = NTKLOG_OPEN_LIST,
 	};
 
 	etw_log_session_event(session, NTKLOG_LOG_TYPE_OPEN_HOLD, NTKLOG_OPEN_HOLD_VERSION,
 			      &list_event, sizeof(list_event));
-	ntklog_visit_held_locks(ntklog_log_held_locks, &list);
+	ntklog_visit_held_locks(ntklog_log_held_locks, &listing);
 }

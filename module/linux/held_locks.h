@@ -16,15 +16,16 @@ struct ntklog_held_lock {
 	u64 wait_time;
 	unsigned long caller;
 	u32 action;
-	u32 contentions;
+	u32 contention_count;
 	bool is_waiting;
-	struct ntklog_off_cpu off_cpu;
+	struct ntklog_off_cpu_times off_cpu;
 };
 
-typedef void (*ntklog_visit_held_t)(struct task_struct *task, const struct ntklog_held_lock *locks,
-				    size_t count, void *data);
+typedef void (*ntklog_held_visitor_t)(struct task_struct *task,
+				      const struct ntklog_held_lock *locks, size_t count,
+				      void *data);
 
-void ntklog_visit_held_locks(ntklog_visit_held_t visitor, void *data);
+void ntklog_visit_held_locks(ntklog_held_visitor_t visitor, void *data);
 void ntklog_list_held_locks(struct etw_session *session);
 
 #endif /* _NTKLOG_LINUX_HELD_LOCKS_H */

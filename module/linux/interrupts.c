@@ -23,8 +23,8 @@
 #define INTERRUPT_ENTRY_FUNCTION	"irq_enter_rcu"
 #define RESCHEDULE_TRACEPOINT		"reschedule_entry"
 
-static unsigned long ntklog_interrupt_entry;
-static struct tracepoint *ntklog_reschedule_entry;
+static unsigned long ntklog_irq_enter_address;
+static struct tracepoint *ntklog_reschedule_entry_tp;
 
 /* Number of kinds that need the hooks. Written with ntklog_linux_mutex held. */
 static unsigned int ntklog_interrupt_hook_user_count;
@@ -46,7 +46,7 @@ static notrace void ntklog_reschedule_probe(void *unused, int vector)
 	ntklog_count_interrupt_in_slots();
 }
 
-static struct ftrace_ops ntklog_interrupt_ops;
+static struct ftrace_ops ntklog_irq_enter_ops;
 static bool ntklog_irq_enter_hook_is_stuck;
 
 /**
@@ -57,13 +57,13 @@ static bool ntklog_irq_enter_hook_is_stuck;
  */
 const char *ntklog_resolve_interrupt_hooks(void)
 {
-	if (!ntklog_interrupt_entry)
-		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY_FUNCTION);
-	if (!ntklog_reschedule_entry)
-		ntklog_reschedule_entry = ntklog_find_tracepoint(RESCHEDULE_TRACEPOINT);
-	if (!ntklog_interrupt_entry)
+	if (!ntklog_irq_enter_address)
+		ntklog_irq_enter_address = ntklog_find_function(INTERRUPT_ENTRY_FUNCTION);
+	if (!ntklog_reschedule_entry_tp)
+		ntklog_reschedule_entry_tp = ntklog_find_tracepoint(RESCHEDULE_TRACEPOINT);
+	if (!ntklog_irq_enter_address)
 		return INTERRUPT_ENTRY_FUNCTION;
-	return ntklog_reschedule_entry ? NULL : RESCHEDULE_TRACEPOINT;
+	return ntklog_reschedule_entry_tp ? NULL : RESCHEDULE_TRACEPOINT;
 }
 
 static int ntklog_register_irq_enter_hook(void)
@@ -71,15 +71,15 @@ static int ntklog_register_irq_enter_hook(void)
 	int err;
 
 	/* Clear the state that the previous registration has left in the ops. */
-	memset(&ntklog_interrupt_ops, 0, sizeof(ntklog_interrupt_ops));
-	ntklog_interrupt_ops.func = ntklog_irq_enter_hook;
-	err = ftrace_set_filter_ip(&ntklog_interrupt_ops, ntklog_interrupt_entry, 0, 0);
+	memset(&ntklog_irq_enter_ops, 0, sizeof(ntklog_irq_enter_ops));
+	ntklog_irq_enter_ops.func = ntklog_irq_enter_hook;
+	err = ftrace_set_filter_ip(&ntklog_irq_enter_ops, ntklog_irq_enter_address, 0, 0);
 	if (!err)
-		err = register_ftrace_function(&ntklog_interrupt_ops);
+		err = register_ftrace_function(&ntklog_irq_enter_ops);
 	if (err) {
 		/* Wait for CPUs that iterate over the list of all ops. */
 		synchronize_rcu();
-		ftrace_free_filter(&ntklog_interrupt_ops);
+		ftrace_free_filter(&ntklog_irq_enter_ops);
 	}
 	return err;
 }
@@ -103,7 +103,7 @@ int ntklog_register_interrupt_hooks(const char **failed_name)
 	/* Check at compile time that the probe has the type of its tracepoint. */
 	check_trace_callback_type_reschedule_entry(ntklog_reschedule_probe);
 	*failed_name = RESCHEDULE_TRACEPOINT;
-	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
+	err = tracepoint_probe_register(ntklog_reschedule_entry_tp, ntklog_reschedule_probe, NULL);
 	if (err)
 		goto err_users;
 	*failed_name = INTERRUPT_ENTRY_FUNCTION;
@@ -114,7 +114,7 @@ int ntklog_register_interrupt_hooks(const char **failed_name)
 	return 0;
 
 err_tracepoint:
-	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
+	tracepoint_probe_unregister(ntklog_reschedule_entry_tp, ntklog_reschedule_probe, NULL);
 	tracepoint_synchronize_unregister();
 err_users:
 	ntklog_interrupt_hook_user_count--;
@@ -146,7 +146,7 @@ void ntklog_unregister_interrupt_hooks(void)
 
 	if (--ntklog_interrupt_hook_user_count)
 		return;
-	err = unregister_ftrace_function(&ntklog_interrupt_ops);
+	err = unregister_ftrace_function(&ntklog_irq_enter_ops);
 	if (err) {
 		/* ftrace has disabled itself and keeps the ops on its list. */
 		pr_err("ftrace has failed (%d): functions of the kernel cannot be restored\n", err);
@@ -156,8 +156,8 @@ void ntklog_unregister_interrupt_hooks(void)
 	}
 	/* Wait for CPUs that iterate over the list of all ops. */
 	synchronize_rcu();
-	ftrace_free_filter(&ntklog_interrupt_ops);
-	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_probe, NULL);
+	ftrace_free_filter(&ntklog_irq_enter_ops);
+	tracepoint_probe_unregister(ntklog_reschedule_entry_tp, ntklog_reschedule_probe, NULL);
 	tracepoint_synchronize_unregister();
 }
 

@@ -32,9 +32,9 @@
 #endif
 
 /* The lock functions of a kind. @variant is written with ntklog_linux_mutex held. */
-struct ntklog_linux_functions {
+struct ntklog_lock_functions {
 	struct ntklog_hook *hooks;
-	size_t count;
+	size_t hook_count;
 	enum ntklog_hook_variant variant;
 };
 
@@ -45,44 +45,44 @@ struct ntklog_linux_functions {
  * Context: task. Callers are serialized with the attachment and detachment of the kind.
  * Return: true if a function stays redirected or hooked until reboot.
  */
-static inline bool ntklog_functions_are_stuck(const struct ntklog_linux_functions *functions)
+static inline bool ntklog_functions_are_stuck(const struct ntklog_lock_functions *functions)
 {
 #ifdef NTKLOG_CAN_REDIRECT
 	size_t i;
 
-	for (i = 0; i < functions->count; i++)
+	for (i = 0; i < functions->hook_count; i++)
 		if (functions->hooks[i].stuck)
 			return true;
 #endif
 	return false;
 }
 
-static inline size_t ntklog_count_hookable_functions(const struct ntklog_linux_functions *functions)
+static inline size_t ntklog_count_hookable_functions(const struct ntklog_lock_functions *functions)
 {
 #ifdef NTKLOG_CAN_REDIRECT
-	return ntklog_count_targets(functions->hooks, functions->count);
+	return ntklog_count_targets(functions->hooks, functions->hook_count);
 #else
 	return 0;
 #endif
 }
 
-extern struct ntklog_linux_functions ntklog_linux_spin_lock_functions;
-extern struct ntklog_linux_functions ntklog_linux_rw_lock_functions;
+extern struct ntklog_lock_functions ntklog_linux_spin_lock_functions;
+extern struct ntklog_lock_functions ntklog_linux_rw_lock_functions;
 
 /* Cycles in which a waiter tests the word of a lock once; constant after load. */
-extern u32 ntklog_linux_test_cycles;
+extern u32 ntklog_cycles_per_spin;
 
 /* For sparse: a replacement acquires and releases for its caller. */
 #define ntklog_sparse_release(_lock)	__release(_lock)
-#define ntklog_released_for_caller(_lock) __acquire(_lock)
+#define ntklog_sparse_acquire(_lock) __acquire(_lock)
 
 /* Linux does not count the tests of a waiter. Estimate them from the duration of the wait. */
 static __always_inline u32
 ntklog_estimate_spin_count(const struct ntklog_spin_lock_wait_start *wait_start)
 {
-	u32 wait = ntklog_read_time().low - wait_start->time.low;
+	u32 wait_cycles = ntklog_read_time().low - wait_start->time.low;
 
-	return max(wait / ntklog_linux_test_cycles, 1U);
+	return max(wait_cycles / ntklog_cycles_per_spin, 1U);
 }
 
 static __always_inline void

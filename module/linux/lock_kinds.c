@@ -41,10 +41,10 @@ const char *ntklog_linux_forbidden_reason = "the module is being loaded";
 DEFINE_MUTEX(ntklog_linux_mutex);
 
 /* Woken when the work item of a kind, or ntklog_end_detaching_work, has finished. */
-static DECLARE_WAIT_QUEUE_HEAD(ntklog_linux_wait);
+static DECLARE_WAIT_QUEUE_HEAD(ntklog_linux_waitqueue);
 
-static void ntklog_update_linux_kind(struct ntklog_event_group *group,
-				     const struct perfinfo_groupmask *wanted_groups);
+static void ntklog_update_lock_kind(struct ntklog_event_group *group,
+				    const struct perfinfo_groupmask *wanted_groups);
 static int ntklog_get_kind_err(const struct etw_provider *provider);
 static void ntklog_run_kind_work(struct work_struct *work);
 
@@ -67,12 +67,12 @@ static void ntklog_run_kind_work(struct work_struct *work);
 			.rundown = _rundown,					\
 			.get_err = ntklog_get_kind_err,				\
 		},								\
-		.update = ntklog_update_linux_kind,				\
+		.update = ntklog_update_lock_kind,				\
 		/* Registering hooks takes locks that must be taken before tracepoints_mutex. */ \
 		.updates_by_work = true,					\
-		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_linux_kinds[_index].group),	\
+		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_lock_kinds[_index].group),	\
 	},									\
-	.work = __WORK_INITIALIZER(ntklog_linux_kinds[_index].work, ntklog_run_kind_work)
+	.work = __WORK_INITIALIZER(ntklog_lock_kinds[_index].work, ntklog_run_kind_work)
 
 #define LINUX_KIND(_index, _name, _functions, _mode, _group)			\
 {										\
@@ -91,7 +91,7 @@ static void ntklog_run_kind_work(struct work_struct *work);
 	LINUX_EVENT_GROUP(_index, PERF_LINUX_##_CLASS, NULL),			\
 }
 
-struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT] = {
+struct ntklog_lock_kind ntklog_lock_kinds[NTKLOG_LOCK_KIND_COUNT] = {
 	LINUX_KIND(0, "spinlock", spin_lock, PERF_SPIN_LOCK_LINUX_SPIN, PERF_LINUX_SPINLOCK),
 	LINUX_KIND(1, "rwlock", rw_lock, PERF_SPIN_LOCK_LINUX_RW, PERF_LINUX_RWLOCK),
 	LINUX_SLEEPING_KIND(2, mutex, MUTEX),
@@ -109,7 +109,7 @@ struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT] = {
  * Context: any.
  * Return: true in the modes "waits" and "holders", which apply only to kinds that spin.
  */
-bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind)
+bool ntklog_kind_uses_tracepoints(const struct ntklog_lock_kind *kind)
 {
 	return !ntklog_kind_sleeps(kind) && (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS ||
 					     ntklog_linux_mode == NTKLOG_LINUX_MODE_HOLDERS);
@@ -122,14 +122,14 @@ bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind)
  * Context: any.
  * Return: true for spin locks in the mode "holders". Rwlocks do not call contended_release.
  */
-bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind)
+bool ntklog_kind_uses_release_tracepoint(const struct ntklog_lock_kind *kind)
 {
 	return ntklog_linux_mode == NTKLOG_LINUX_MODE_HOLDERS && !ntklog_kind_sleeps(kind) &&
 	       kind->spin_kind == PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN);
 }
 
 /* Return the reason why tracepoints cannot report the waits of a kind, or NULL. */
-static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind *kind)
+static const char *ntklog_check_wait_tracepoints(const struct ntklog_lock_kind *kind)
 {
 	/* With PREEMPT_RT the tracepoints report rwlocks as sleeping locks. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) &&
@@ -145,7 +145,7 @@ static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind 
  * Context: task.
  * Return: the reason, or NULL if the kind can be observed.
  */
-const char *ntklog_get_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
+const char *ntklog_get_kind_unavailable_reason(const struct ntklog_lock_kind *kind)
 {
 	const char *reason = NULL;
 
@@ -165,7 +165,7 @@ const char *ntklog_get_kind_unavailable_reason(const struct ntklog_linux_kind *k
  * Context: task.
  * Return: the hint, as the end of a message, or an empty string.
  */
-const char *ntklog_get_kind_fallback_hint(const struct ntklog_linux_kind *kind)
+const char *ntklog_get_kind_fallback_hint(const struct ntklog_lock_kind *kind)
 {
 	return !ntklog_linux_forbidden_reason && !ntklog_kind_sleeps(kind) &&
 	       ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS &&
@@ -179,12 +179,12 @@ const char *ntklog_get_kind_fallback_hint(const struct ntklog_linux_kind *kind)
  * Context: task. Callers are serialized with the work item of the kind.
  * Return: true if the kernel calls the module until reboot.
  */
-bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
+bool ntklog_kind_is_stuck(const struct ntklog_lock_kind *kind)
 {
 	return kind->functions && ntklog_functions_are_stuck(kind->functions);
 }
 
-static int ntklog_attach_tracepoints(struct ntklog_linux_kind *kind)
+static int ntklog_attach_tracepoints(struct ntklog_lock_kind *kind)
 {
 	int err = ntklog_watch_waits(kind->spin_kind, &kind->failed_name);
 
@@ -204,30 +204,31 @@ static int ntklog_attach_tracepoints(struct ntklog_linux_kind *kind)
  * Return: 0, or a negative errno; @kind->failed_name is then the name of the function, tracepoint
  * or sysctl that failed.
  */
-int ntklog_attach_kind(struct ntklog_linux_kind *kind)
+int ntklog_attach_kind(struct ntklog_lock_kind *kind)
 {
 	if (ntklog_kind_sleeps(kind))
-		return ntklog_attach_sleeping(kind->functions, kind->class, &kind->failed_name);
+		return ntklog_attach_sleeping_kind(kind->functions, kind->class,
+						   &kind->failed_name);
 	if (ntklog_kind_uses_tracepoints(kind))
 		return ntklog_attach_tracepoints(kind);
-	return ntklog_attach_spinning(kind->functions,
-				      ntklog_linux_mode == NTKLOG_LINUX_MODE_SAMPLED ?
-				      NTKLOG_VARIANT_SAMPLE : NTKLOG_VARIANT_TRACK,
-				      &kind->failed_name);
+	return ntklog_attach_spinning_kind(kind->functions,
+					   ntklog_linux_mode == NTKLOG_LINUX_MODE_SAMPLED ?
+					   NTKLOG_VARIANT_SAMPLE : NTKLOG_VARIANT_TRACK,
+					   &kind->failed_name);
 }
 
 static void ntklog_end_detaching(struct work_struct *work)
 {
 	mutex_lock(&ntklog_linux_mutex);
-	ntklog_end_detaching_sleeping();
+	ntklog_finish_sleeping_detach();
 	mutex_unlock(&ntklog_linux_mutex);
-	wake_up_all(&ntklog_linux_wait);
+	wake_up_all(&ntklog_linux_waitqueue);
 }
 
 static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
 
 /* Delay after a kind has been detached, so that one grace period may serve several kinds. */
-#define NTKLOG_END_DETACHING_DELAY	HZ
+#define NTKLOG_END_DETACHING_JIFFIES	HZ
 
 /**
  * ntklog_detach_kind() - detach a kind in the mode in which it was attached
@@ -237,17 +238,17 @@ static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
  *
  * Context: task; may sleep without limit; ntklog_linux_mutex held.
  */
-void ntklog_detach_kind(struct ntklog_linux_kind *kind)
+void ntklog_detach_kind(struct ntklog_lock_kind *kind)
 {
 	if (ntklog_kind_sleeps(kind)) {
-		ntklog_detach_sleeping(kind->functions, kind->class);
-		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_DELAY);
+		ntklog_detach_sleeping_kind(kind->functions, kind->class);
+		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_JIFFIES);
 	} else if (ntklog_kind_uses_tracepoints(kind)) {
 		if (ntklog_kind_uses_release_tracepoint(kind))
 			ntklog_stop_watching_releases();
 		ntklog_stop_watching_waits(kind->spin_kind);
 	} else {
-		ntklog_detach_spinning(kind->functions);
+		ntklog_detach_spinning_kind(kind->functions);
 	}
 }
 
@@ -258,7 +259,7 @@ void ntklog_detach_kind(struct ntklog_linux_kind *kind)
  *
  * Context: task; may sleep without limit; ntklog_linux_mutex held.
  */
-void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *failed_function)
+void ntklog_disable_broken_kind(struct ntklog_lock_kind *kind, const char *failed_function)
 {
 	kind->failed_name = failed_function;
 	WRITE_ONCE(kind->err, -EPROTO);
@@ -269,7 +270,7 @@ void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *fail
 	ntklog_detach_kind(kind);
 }
 
-static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
+static void ntklog_enable_kind(struct ntklog_lock_kind *kind)
 {
 	const char *failed_function = NULL;
 
@@ -292,7 +293,7 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
  *
  * Context: task; ntklog_linux_mutex held.
  */
-void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind)
+void ntklog_pin_module_if_stuck(struct ntklog_lock_kind *kind)
 {
 	if (kind->unavailable_reason || !ntklog_kind_is_stuck(kind))
 		return;
@@ -306,7 +307,7 @@ void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind)
  *
  * Context: task; ntklog_linux_mutex held.
  */
-void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
+void ntklog_warn_attach_failed(const struct ntklog_lock_kind *kind)
 {
 	if (kind->err == -EHOSTDOWN)
 		pr_warn("Linux' locks of kind %s are not watched: kernel.ftrace_enabled is 0\n",
@@ -322,25 +323,25 @@ void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 
 static void ntklog_run_kind_work(struct work_struct *work)
 {
-	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
+	struct ntklog_lock_kind *kind = container_of(work, struct ntklog_lock_kind, work);
 	u32 request_number;
 	ktime_t start;
 	bool should_attach;
 
 	/* A self-test may hold the mutex for long, so read the latest request after taking it. */
 	mutex_lock(&ntklog_linux_mutex);
-	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
+	/* Pairs with the smp_store_release() in ntklog_update_lock_kind(). */
 	request_number = smp_load_acquire(&kind->request_count);
 	should_attach = READ_ONCE(kind->should_be_attached);
 	start = ktime_get();
 	if (should_attach && !kind->is_attached && !ntklog_get_kind_unavailable_reason(kind)) {
-		ntklog_show_operation(kind, "attaching");
+		ntklog_set_operation(kind, "attaching");
 		ntklog_enable_kind(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		ntklog_warn_attach_failed(kind);
 	} else if (!should_attach && kind->is_attached &&
 		   !ntklog_get_kind_unavailable_reason(kind)) {
-		ntklog_show_operation(kind, "detaching");
+		ntklog_set_operation(kind, "detaching");
 		/* A session that starts meanwhile must not report the kind as observed. */
 		WRITE_ONCE(kind->is_attached, false);
 		ntklog_detach_kind(kind);
@@ -351,12 +352,12 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	mutex_unlock(&ntklog_linux_mutex);
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
 	smp_store_release(&kind->completed_requests, request_number);
-	wake_up_all(&ntklog_linux_wait);
+	wake_up_all(&ntklog_linux_waitqueue);
 	/* Log the change here, because the task that has requested it may have been killed. */
 	etw_schedule_observing();
 }
 
-static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request_number)
+static bool ntklog_request_is_completed(struct ntklog_lock_kind *kind, u32 request_number)
 {
 	/* Pairs with the smp_store_release() in ntklog_run_kind_work(). */
 	return (s32)(smp_load_acquire(&kind->completed_requests) - request_number) >= 0;
@@ -364,25 +365,26 @@ static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 requ
 
 #define NTKLOG_WARN_AFTER_S	10
 
-static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request_number)
+static void ntklog_wait_for_kind(struct ntklog_lock_kind *kind, u32 request_number)
 {
 	long remaining_jiffies;
 
 	remaining_jiffies =
-		wait_event_killable_timeout(ntklog_linux_wait,
+		wait_event_killable_timeout(ntklog_linux_waitqueue,
 					    ntklog_request_is_completed(kind, request_number),
 					    NTKLOG_WARN_AFTER_S * HZ);
 	if (remaining_jiffies)
 		return;
 	pr_warn("Linux' locks of kind %s: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
 		kind->name, NTKLOG_WARN_AFTER_S);
-	wait_event_killable(ntklog_linux_wait, ntklog_request_is_completed(kind, request_number));
+	wait_event_killable(ntklog_linux_waitqueue,
+			    ntklog_request_is_completed(kind, request_number));
 }
 
-static void ntklog_update_linux_kind(struct ntklog_event_group *group,
-				     const struct perfinfo_groupmask *wanted_groups)
+static void ntklog_update_lock_kind(struct ntklog_event_group *group,
+				    const struct perfinfo_groupmask *wanted_groups)
 {
-	struct ntklog_linux_kind *kind = container_of(group, struct ntklog_linux_kind, group);
+	struct ntklog_lock_kind *kind = container_of(group, struct ntklog_lock_kind, group);
 	u32 request_number = kind->request_count + 1;
 
 	WRITE_ONCE(kind->should_be_attached,
@@ -401,8 +403,8 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *group,
 
 static int ntklog_get_kind_err(const struct etw_provider *provider)
 {
-	struct ntklog_linux_kind *kind = container_of(provider, struct ntklog_linux_kind,
-						      group.provider);
+	struct ntklog_lock_kind *kind = container_of(provider, struct ntklog_lock_kind,
+						     group.provider);
 
 	/* Pairs with the smp_store_release() in ntklog_disable_broken_kind(). */
 	if (!READ_ONCE(kind->should_be_attached) || smp_load_acquire(&kind->is_attached))
@@ -423,7 +425,7 @@ void ntklog_wait_for_detached_kinds(unsigned int seconds)
 	if (!ntklog_sleeping_detach_is_pending())
 		return;
 	mod_delayed_work(system_percpu_wq, &ntklog_end_detaching_work, 0);
-	wait_event_killable_timeout(ntklog_linux_wait, !ntklog_sleeping_detach_is_pending(),
+	wait_event_killable_timeout(ntklog_linux_waitqueue, !ntklog_sleeping_detach_is_pending(),
 				    seconds * HZ);
 }
 

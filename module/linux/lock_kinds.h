@@ -13,7 +13,7 @@
 #include "kind.h"
 
 /**
- * struct ntklog_linux_kind - a kind of lock
+ * struct ntklog_lock_kind - a kind of lock
  * @name: name of the kind in messages and in the file "linux"
  * @functions: functions to redirect or hook; NULL if this configuration does not allow it
  * @unavailable_reason: reason why the functions cannot be redirected or hooked, or the name of a
@@ -42,9 +42,9 @@
  * @unavailable_reason, @lacks_function, @is_attached, @failed_name, @err, @attach_us and @detach_us
  * are written with ntklog_linux_mutex held.
  */
-struct ntklog_linux_kind {
+struct ntklog_lock_kind {
 	const char *name;
-	struct ntklog_linux_functions *functions;
+	struct ntklog_lock_functions *functions;
 	const char *unavailable_reason;
 	bool lacks_function;
 	bool is_attached;
@@ -63,44 +63,44 @@ struct ntklog_linux_kind {
 	struct work_struct work;
 };
 
-#define NTKLOG_LINUX_KIND_COUNT	8
+#define NTKLOG_LOCK_KIND_COUNT	8
 
-extern struct ntklog_linux_kind ntklog_linux_kinds[NTKLOG_LINUX_KIND_COUNT];
+extern struct ntklog_lock_kind ntklog_lock_kinds[NTKLOG_LOCK_KIND_COUNT];
 
 #define ntklog_for_each_kind(_kind)						\
-	for ((_kind) = ntklog_linux_kinds;					\
-	     (_kind) < ntklog_linux_kinds + NTKLOG_LINUX_KIND_COUNT; (_kind)++)
+	for ((_kind) = ntklog_lock_kinds;					\
+	     (_kind) < ntklog_lock_kinds + NTKLOG_LOCK_KIND_COUNT; (_kind)++)
 
 /* Reason why no kind may be observed in any mode, or NULL. Written at module load. */
 extern const char *ntklog_linux_forbidden_reason;
 
 extern struct mutex ntklog_linux_mutex;
 
-static inline bool ntklog_kind_sleeps(const struct ntklog_linux_kind *kind)
+static inline bool ntklog_kind_sleeps(const struct ntklog_lock_kind *kind)
 {
 	return kind->class;
 }
 
-bool ntklog_kind_uses_tracepoints(const struct ntklog_linux_kind *kind);
-bool ntklog_kind_uses_release_tracepoint(const struct ntklog_linux_kind *kind);
-const char *ntklog_get_kind_unavailable_reason(const struct ntklog_linux_kind *kind);
-const char *ntklog_get_kind_fallback_hint(const struct ntklog_linux_kind *kind);
-bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind);
-int ntklog_attach_kind(struct ntklog_linux_kind *kind);
-void ntklog_detach_kind(struct ntklog_linux_kind *kind);
-void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *failed_function);
-void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind);
-void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind);
+bool ntklog_kind_uses_tracepoints(const struct ntklog_lock_kind *kind);
+bool ntklog_kind_uses_release_tracepoint(const struct ntklog_lock_kind *kind);
+const char *ntklog_get_kind_unavailable_reason(const struct ntklog_lock_kind *kind);
+const char *ntklog_get_kind_fallback_hint(const struct ntklog_lock_kind *kind);
+bool ntklog_kind_is_stuck(const struct ntklog_lock_kind *kind);
+int ntklog_attach_kind(struct ntklog_lock_kind *kind);
+void ntklog_detach_kind(struct ntklog_lock_kind *kind);
+void ntklog_disable_broken_kind(struct ntklog_lock_kind *kind, const char *failed_function);
+void ntklog_pin_module_if_stuck(struct ntklog_lock_kind *kind);
+void ntklog_warn_attach_failed(const struct ntklog_lock_kind *kind);
 void ntklog_wait_for_detached_kinds(unsigned int seconds);
 void ntklog_end_detaching_now(void);
 
-static inline void ntklog_show_operation(struct ntklog_linux_kind *kind, const char *operation)
+static inline void ntklog_set_operation(struct ntklog_lock_kind *kind, const char *operation)
 {
 	WRITE_ONCE(kind->operation_start_jiffies, jiffies);
 	WRITE_ONCE(kind->operation, operation);
 }
 
-static inline void ntklog_clear_operation(struct ntklog_linux_kind *kind)
+static inline void ntklog_clear_operation(struct ntklog_lock_kind *kind)
 {
 	WRITE_ONCE(kind->operation, NULL);
 }

@@ -36,9 +36,9 @@
 #include "sleeping_lock.h"
 #include "spinning_attach.h"
 
-u32 ntklog_linux_test_cycles __read_mostly = 1;
+u32 ntklog_cycles_per_spin __read_mostly = 1;
 
-static const char *const ntklog_linux_modes[] = {
+static const char *const ntklog_linux_mode_names[] = {
 	[NTKLOG_LINUX_MODE_FULL] = "full",
 	[NTKLOG_LINUX_MODE_SAMPLED] = "sampled",
 	[NTKLOG_LINUX_MODE_WAITS] = "waits",
@@ -46,31 +46,31 @@ static const char *const ntklog_linux_modes[] = {
 };
 
 /* Use the minimum of several tries, because interrupts may prolong a try. */
-static void __init ntklog_measure_test_cycles(void)
+static void __init ntklog_measure_cycles_per_spin(void)
 {
-	enum { TESTS = 256, TRIES = 8 };
+	enum { TEST_COUNT = 256, TRY_COUNT = 8 };
 	static u32 word __initdata = 1;
 	u32 min_cycles = U32_MAX;
 	int i, j;
 
-	for (i = 0; i < TRIES; i++) {
+	for (i = 0; i < TRY_COUNT; i++) {
 		u32 start = ntklog_read_time().low;
 
-		for (j = 0; j < TESTS && READ_ONCE(word); j++)
+		for (j = 0; j < TEST_COUNT && READ_ONCE(word); j++)
 			cpu_relax();
 		min_cycles = min(min_cycles, ntklog_read_time().low - start);
 	}
-	ntklog_linux_test_cycles = max(min_cycles / TESTS, 1U);
+	ntklog_cycles_per_spin = max(min_cycles / TEST_COUNT, 1U);
 }
 
-static const char *ntklog_get_unavailable_prefix(const struct ntklog_linux_kind *kind,
+static const char *ntklog_get_unavailable_prefix(const struct ntklog_lock_kind *kind,
 						 const char *reason)
 {
 	return reason == kind->unavailable_reason && kind->lacks_function ?
 	       "no usable function " : "";
 }
 
-static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
+static void __init ntklog_report_unavailable_kind(const struct ntklog_lock_kind *kind)
 {
 	const char *reason = ntklog_get_kind_unavailable_reason(kind);
 
@@ -82,7 +82,7 @@ static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind
 
 static int ntklog_find_mode(const char *name)
 {
-	return match_string(ntklog_linux_modes, ARRAY_SIZE(ntklog_linux_modes), name);
+	return match_string(ntklog_linux_mode_names, ARRAY_SIZE(ntklog_linux_mode_names), name);
 }
 
 /**
@@ -95,11 +95,11 @@ static int ntklog_find_mode(const char *name)
  */
 int __init ntklog_linux_init(bool is_allowed, const char *mode)
 {
-	struct ntklog_linux_kind *kind;
+	struct ntklog_lock_kind *kind;
 
 	if (ntklog_find_mode(mode) < 0)
 		return -EINVAL;
-	ntklog_measure_test_cycles();
+	ntklog_measure_cycles_per_spin();
 	ntklog_releases_init();
 	/* For ntklog_selftest_init(). No other task needs the mutex yet. */
 	mutex_lock(&ntklog_linux_mutex);
@@ -108,8 +108,8 @@ int __init ntklog_linux_init(bool is_allowed, const char *mode)
 	ntklog_linux_forbidden_reason = is_allowed ? NULL : "linux_locks=0";
 	ntklog_for_each_kind(kind) {
 		kind->unavailable_reason = ntklog_kind_sleeps(kind) ?
-			ntklog_resolve_sleeping(kind->functions, &kind->lacks_function) :
-			ntklog_resolve_spinning(kind->functions, &kind->lacks_function);
+			ntklog_resolve_sleeping_kind(kind->functions, &kind->lacks_function) :
+			ntklog_resolve_spinning_kind(kind->functions, &kind->lacks_function);
 		ntklog_report_unavailable_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
@@ -132,7 +132,7 @@ int __init ntklog_linux_init(bool is_allowed, const char *mode)
  */
 void ntklog_linux_exit(void)
 {
-	struct ntklog_linux_kind *kind;
+	struct ntklog_lock_kind *kind;
 
 	ntklog_for_each_kind(kind) {
 		ntklog_event_group_exit(&kind->group);
@@ -151,7 +151,7 @@ void ntklog_linux_exit(void)
 /* Upper bound of the wait until the slots of detached kinds have been dropped. */
 #define NTKLOG_DESCRIBE_TIMEOUT_S	10
 
-static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
+static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_lock_kind *kind)
 {
 	const char *reason = ntklog_get_kind_unavailable_reason(kind);
 	const char *operation = READ_ONCE(kind->operation);
@@ -179,9 +179,9 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 			   kind->attach_us, kind->detach_us);
 }
 
-static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kind)
+static void ntklog_test_kind(struct seq_file *seq, struct ntklog_lock_kind *kind)
 {
-	const char *failed_function, *old_failed = kind->failed_name;
+	const char *failed_function, *old_failed_name = kind->failed_name;
 	bool was_attached = kind->is_attached;
 	int old_err = kind->err;
 
@@ -189,12 +189,12 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		return;
 	if (ntklog_kind_uses_tracepoints(kind) && !ntklog_get_kind_unavailable_reason(kind)) {
 		seq_printf(seq, "%s: no functions, in mode \"%s\"\n", kind->name,
-			   ntklog_linux_modes[ntklog_linux_mode]);
+			   ntklog_linux_mode_names[ntklog_linux_mode]);
 		return;
 	}
 	if (!was_attached && !ntklog_get_kind_unavailable_reason(kind)) {
 		kind->failed_name = NULL;
-		ntklog_show_operation(kind, "testing");
+		ntklog_set_operation(kind, "testing");
 		kind->err = ntklog_attach_kind(kind);
 		ntklog_clear_operation(kind);
 		ntklog_warn_attach_failed(kind);
@@ -205,7 +205,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 	}
 	failed_function = ntklog_test_replacements(kind->functions, seq);
 	if (failed_function) {
-		ntklog_show_operation(kind, "testing");
+		ntklog_set_operation(kind, "testing");
 		ntklog_disable_broken_kind(kind, failed_function);
 		ntklog_clear_operation(kind);
 		ntklog_warn_attach_failed(kind);
@@ -213,12 +213,12 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		return;
 	}
 	if (!was_attached) {
-		ntklog_show_operation(kind, "testing");
+		ntklog_set_operation(kind, "testing");
 		ntklog_detach_kind(kind);
 		ntklog_clear_operation(kind);
 		/* The error of a kind that has a subscriber stays until its next attachment. */
 		if (ntklog_event_group_has_subscribers(&kind->group)) {
-			kind->failed_name = old_failed;
+			kind->failed_name = old_failed_name;
 			kind->err = old_err;
 		}
 	}
@@ -236,7 +236,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
  */
 void ntklog_test_kinds(struct seq_file *seq)
 {
-	struct ntklog_linux_kind *kind;
+	struct ntklog_lock_kind *kind;
 
 	seq_puts(seq, "Function Context Word Preempt Softirqs Interrupts Slots Result\n");
 	mutex_lock(&ntklog_linux_mutex);
@@ -257,18 +257,19 @@ void ntklog_test_kinds(struct seq_file *seq)
  */
 void ntklog_linux_describe(struct seq_file *seq)
 {
-	struct ntklog_sleeping_totals sum;
-	struct ntklog_linux_kind *kind;
+	struct ntklog_sleeping_slot_totals totals;
+	struct ntklog_lock_kind *kind;
 
 	ntklog_wait_for_detached_kinds(NTKLOG_DESCRIBE_TIMEOUT_S);
 	ntklog_for_each_kind(kind)
 		ntklog_describe_kind(seq, kind);
 	seq_printf(seq, "mode: %s\ncycles of a test: %u\n",
-		   ntklog_linux_modes[ntklog_linux_mode], ntklog_linux_test_cycles);
-	sum = ntklog_sum_sleeping_slots();
+		   ntklog_linux_mode_names[ntklog_linux_mode], ntklog_cycles_per_spin);
+	totals = ntklog_count_sleeping_slots();
 	seq_printf(seq,
 		   "sleeping locks owned: %llu, waited for: %llu, forgotten: %llu, while waited for: %llu\n",
-		   sum.held_slots, sum.waiting_slots, sum.dropped_slots, sum.dropped_waiting_slots);
+		   totals.held_slots, totals.waiting_slots, totals.dropped_slots,
+		   totals.dropped_waiting_slots);
 	seq_printf(seq, "task records: %u, spare: %u\n", ntklog_count_task_records(),
 		   ntklog_count_spare_task_records());
 	if (ntklog_sleeping_detach_is_pending())
@@ -283,7 +284,7 @@ void ntklog_linux_describe(struct seq_file *seq)
  */
 void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 {
-	struct ntklog_linux_kind *kind;
+	struct ntklog_lock_kind *kind;
 
 	ntklog_for_each_kind(kind)
 		if (READ_ONCE(kind->is_attached))
@@ -292,7 +293,7 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 
 static bool ntklog_spinning_kind_is_in_use(void)
 {
-	struct ntklog_linux_kind *kind;
+	struct ntklog_lock_kind *kind;
 
 	ntklog_for_each_kind(kind)
 		if (!ntklog_kind_sleeps(kind) &&
@@ -309,7 +310,7 @@ static bool ntklog_spinning_kind_is_in_use(void)
  */
 void ntklog_linux_show_mode(struct seq_file *seq)
 {
-	seq_printf(seq, "%s\n", ntklog_linux_modes[READ_ONCE(ntklog_linux_mode)]);
+	seq_printf(seq, "%s\n", ntklog_linux_mode_names[READ_ONCE(ntklog_linux_mode)]);
 }
 
 /**
@@ -325,7 +326,7 @@ void ntklog_linux_show_mode(struct seq_file *seq)
 int ntklog_linux_set_mode(const char *name)
 {
 	int mode = ntklog_find_mode(name), err = 0;
-	struct ntklog_linux_kind *kind;
+	struct ntklog_lock_kind *kind;
 
 	if (mode < 0)
 		return -EINVAL;
@@ -377,7 +378,7 @@ int ntklog_linux_set_blocker_rate(u32 rate)
 /* The probe needs all these kinds; a filter of the tracepoint can select one. */
 static int ntklog_record_first_probe_of_kinds(bool sleeps)
 {
-	struct ntklog_linux_kind *kind;
+	struct ntklog_lock_kind *kind;
 	int err;
 
 	ntklog_for_each_kind(kind) {
@@ -393,7 +394,7 @@ static int ntklog_record_first_probe_of_kinds(bool sleeps)
 
 static void ntklog_record_no_probe_of_kinds(bool sleeps)
 {
-	struct ntklog_linux_kind *kind;
+	struct ntklog_lock_kind *kind;
 
 	ntklog_for_each_kind(kind)
 		if (ntklog_kind_sleeps(kind) == sleeps)

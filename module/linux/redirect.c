@@ -74,7 +74,7 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
 		return false;
 	}
 	inner_address = target->inner_name ? ntklog_find_function(target->inner_name) : 0;
-	if (!inner_address || !ntklog_code_calls(target->address, inner_address))
+	if (!inner_address || !ntklog_function_has_call_to(target->address, inner_address))
 		return true;
 	target->address = 0;
 	return target->optional;
@@ -261,7 +261,7 @@ static int ntklog_register_hook(struct ntklog_hook *hook)
 		if (hook->targets[i].address)
 			err = ftrace_set_filter_ip(ops, hook->targets[i].address, 0, 0);
 	if (!err)
-		err = ntklog_register_direct(ops, (unsigned long)hook->trampoline);
+		err = ntklog_register_direct(ops, (unsigned long)hook->selected_trampoline);
 	if (err) {
 		/* CPUs may iterate over ftrace's list, to which the ops may have been added. */
 		synchronize_rcu();
@@ -292,7 +292,7 @@ void ntklog_select_variant(struct ntklog_hook *hooks, size_t count,
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		hooks[i].trampoline = hooks[i].trampolines[variant];
+		hooks[i].selected_trampoline = hooks[i].trampolines[variant];
 }
 
 /* If one hook fails, the others are removed again. */
@@ -354,7 +354,7 @@ static void ntklog_unregister_hook(struct ntklog_hook *hook, bool wait)
 
 	if (!wait)
 		hook->ops.flags &= ~FTRACE_OPS_FL_DYNAMIC;
-	err = ntklog_unregister_direct(&hook->ops, (unsigned long)hook->trampoline);
+	err = ntklog_unregister_direct(&hook->ops, (unsigned long)hook->selected_trampoline);
 	if (err) {	/* ftrace has disabled itself and has reported why. */
 		pr_err("cannot restore %s (%d)\n", hook->targets[0].name, err);
 		hook->ops.flags &= ~FTRACE_OPS_FL_STUB;

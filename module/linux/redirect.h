@@ -43,7 +43,7 @@
 enum ntklog_hook_variant {
 	NTKLOG_VARIANT_TRACK,
 	NTKLOG_VARIANT_SAMPLE,
-	NTKLOG_VARIANTS,
+	NTKLOG_VARIANT_COUNT,
 };
 
 #ifdef NTKLOG_CAN_REDIRECT
@@ -76,7 +76,7 @@ struct ntklog_target {
  * @targets: array of the kernel functions
  * @target_count: number of @targets
  * @trampolines: trampoline of each variant
- * @trampoline: trampoline of the selected variant
+ * @selected_trampoline: trampoline of the selected variant
  * @is_release: the functions release or downgrade a lock
  * @entry_only: the trampoline returns into the original function; otherwise into a replacement
  * @original_entry: address behind the patched call in the original function, if it is called
@@ -90,8 +90,8 @@ struct ntklog_target {
 struct ntklog_hook {
 	struct ntklog_target *targets;
 	size_t target_count;
-	const void *trampolines[NTKLOG_VARIANTS];
-	const void *trampoline;
+	const void *trampolines[NTKLOG_VARIANT_COUNT];
+	const void *selected_trampoline;
 	bool is_release;
 	bool entry_only;
 	const void *original_entry;
@@ -101,7 +101,10 @@ struct ntklog_hook {
 	struct ftrace_ops ops;
 };
 
-#define NTKLOG_EXPORTED(_name, ...)	{ .name = #_name, .exported_address = _name, __VA_ARGS__ }
+#define NTKLOG_EXPORTED_TARGET(_name, ...)                                                         \
+	{                                                                                          \
+		.name = #_name, .exported_address = _name, __VA_ARGS__                             \
+	}
 
 #define NTKLOG_ENTRY_HOOK(_trampoline, _targets, ...)				\
 {										\
@@ -114,7 +117,7 @@ struct ntklog_hook {
 
 #define NTKLOG_REPLACE_HOOK(_name, _is_release, ...)				\
 {										\
-	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
+	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED_TARGET(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\
 	.is_release = _is_release,						\
 	.trampolines = {							\

@@ -34,14 +34,14 @@ static struct {
 	{ "queued_spin_release_traced" },
 };
 
-static struct tracepoint *ntklog_contended_release;
+static struct tracepoint *ntklog_contended_release_tp;
 
 /* Reason why the holders of spin locks cannot be observed, or NULL. Written at module load. */
 static const char *ntklog_releases_unavailable_reason =
 	"no tracepoint contended_release for spin locks";
 
 /* Upper bound of the size of a release function. */
-#define NTKLOG_RELEASE_FUNCTION_SIZE	128
+#define NTKLOG_RELEASE_CODE_SIZE_MAX	128
 
 /* Stack frames to search for the release function and the caller of the lock function. */
 #define NTKLOG_RELEASE_FRAMES_MAX	12
@@ -52,7 +52,7 @@ static bool ntklog_is_in_release_function(unsigned long address)
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_release_functions); i++)
 		if (ntklog_release_functions[i].address &&
-		    address - ntklog_release_functions[i].address < NTKLOG_RELEASE_FUNCTION_SIZE)
+		    address - ntklog_release_functions[i].address < NTKLOG_RELEASE_CODE_SIZE_MAX)
 			return true;
 	return false;
 }
@@ -62,7 +62,7 @@ static bool ntklog_is_in_release_function(unsigned long address)
  * function is inlined, the caller of the release function. Returns false if no spin lock is being
  * released.
  */
-static bool ntklog_find_releaser(unsigned long *caller)
+static bool ntklog_find_release_caller(unsigned long *caller)
 {
 	unsigned long frames[NTKLOG_RELEASE_FRAMES_MAX];
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
@@ -89,7 +89,7 @@ static notrace void ntklog_contended_release_probe(void *unused, void *lock)
 	unsigned long flags, caller;
 
 	/* Most sleeping locks are released with preemption on: do not walk the stack for them. */
-	if (preemptible() || in_nmi() || !rcu_is_watching() || !ntklog_find_releaser(&caller))
+	if (preemptible() || in_nmi() || !rcu_is_watching() || !ntklog_find_release_caller(&caller))
 		return;
 	local_irq_save(flags);
 	if (!ntklog_is_wait_lock_of_rwlock(lock))
@@ -107,8 +107,8 @@ void __init ntklog_releases_init(void)
 {
 	size_t i;
 
-	ntklog_contended_release = ntklog_find_tracepoint("contended_release");
-	for (i = 0; ntklog_contended_release && i < ARRAY_SIZE(ntklog_release_functions); i++) {
+	ntklog_contended_release_tp = ntklog_find_tracepoint("contended_release");
+	for (i = 0; ntklog_contended_release_tp && i < ARRAY_SIZE(ntklog_release_functions); i++) {
 		ntklog_release_functions[i].address =
 			ntklog_find_function(ntklog_release_functions[i].name);
 		if (ntklog_release_functions[i].address)
@@ -136,11 +136,11 @@ const char *ntklog_check_release_tracepoint(void)
  */
 int ntklog_watch_releases(const char **failed_name)
 {
-	int err = tracepoint_probe_register(ntklog_contended_release,
+	int err = tracepoint_probe_register(ntklog_contended_release_tp,
 					    ntklog_contended_release_probe, NULL);
 
 	if (err)
-		*failed_name = ntklog_contended_release->name;
+		*failed_name = ntklog_contended_release_tp->name;
 	return err;
 }
 
@@ -151,7 +151,8 @@ int ntklog_watch_releases(const char **failed_name)
  */
 void ntklog_stop_watching_releases(void)
 {
-	tracepoint_probe_unregister(ntklog_contended_release, ntklog_contended_release_probe, NULL);
+	tracepoint_probe_unregister(ntklog_contended_release_tp, ntklog_contended_release_probe,
+				    NULL);
 	tracepoint_synchronize_unregister();
 }
 

@@ -7,7 +7,7 @@ unsigned long HELPER(release_slow)(ntklog_lock_t *lock, unsigned long caller, un
 	struct ntklog_time time = ntklog_read_time();
 	u8 mode = ACQUIRE_MODE_AT_RELEASE(lock);
 
-	ntklog_released_for_caller(lock);
+	ntklog_sparse_acquire(lock);
 	KERNEL_OPERATION(unlock)(lock);
 	/* The lock may be freed already. TRACK_RELEASE_SLOW() uses only its address. */
 	TRACK_RELEASE_SLOW(lock, mode, time, caller);
@@ -20,7 +20,7 @@ static __always_inline unsigned long HELPER(release)(ntklog_lock_t *lock, unsign
 	LOCKDEP_RELEASE(&lock->dep_map, _RET_IP_);
 	if (unlikely(!TRACK_RELEASE_FAST(lock)))
 		return HELPER(release_slow)(lock, _RET_IP_, result);
-	ntklog_released_for_caller(lock);
+	ntklog_sparse_acquire(lock);
 	KERNEL_OPERATION(unlock)(lock);
 	return result;
 }

@@ -47,7 +47,7 @@ static void ntklog_fill_nt_mode_rundown(struct etw_rundown_event *event, bool is
 		event->length = 0;
 }
 
-#define LINUX_SLEEPING_LOCKS	(PERF_LINUX_MUTEX | PERF_LINUX_RWSEM | PERF_LINUX_SEMAPHORE | \
+#define LINUX_SLEEPING_GROUPS	(PERF_LINUX_MUTEX | PERF_LINUX_RWSEM | PERF_LINUX_SEMAPHORE | \
 				 PERF_LINUX_RT_MUTEX | PERF_LINUX_PERCPU_RWSEM | \
 				 PERF_LINUX_WW_MUTEX)
 
@@ -74,10 +74,13 @@ static void ntklog_fill_dropped_blockers_rundown(struct etw_rundown_event *event
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		record.spin_locks +=
-			READ_ONCE(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu)->blocker_limit.dropped);
-		record.sleeping_locks +=
-			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->blocker_limit.dropped);
+		const struct ntklog_record_limit *spin_limit =
+			&per_cpu_ptr(&ntklog_spin_lock_cpu, cpu)->blocker_limit;
+		const struct ntklog_record_limit *sleeping_limit =
+			&per_cpu_ptr(&ntklog_sleeping_lock_cpu, cpu)->blocker_limit;
+
+		record.spin_locks += READ_ONCE(spin_limit->dropped_records);
+		record.sleeping_locks += READ_ONCE(sleeping_limit->dropped_records);
 		record.steal_time += ntklog_steal_time_func(cpu);
 	}
 	etw_fill_rundown_event(event, is_end ? NTKLOG_LOG_TYPE_DROPPED_DC_END :
@@ -95,12 +98,12 @@ static struct etw_provider ntklog_rundown_providers[] = {
 		.rundown = ntklog_fill_nt_mode_rundown,
 	},
 	{
-		.group = LINUX_SLEEPING_LOCKS,
+		.group = LINUX_SLEEPING_GROUPS,
 		.rundown = ntklog_fill_sleeping_rundown,
 		.list_holds = ntklog_list_held_locks,
 	},
 	{
-		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK | LINUX_SLEEPING_LOCKS,
+		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK | LINUX_SLEEPING_GROUPS,
 		.rundown = ntklog_fill_dropped_blockers_rundown,
 		.rundown_has_counts = true,
 	},

@@ -26,10 +26,10 @@
 #define TRY_ACQUIRE_FAST	ntklog_do_raw(do_raw_read_trylock)
 #define SAMPLE_ACQUIRE_FAST	ntklog_sample_shared_spin_lock_acquire_fast
 /* Bit of the lock word: a writer at the head of the queue waits for the readers. */
-#define READ_WAITERS		0x100
-static_assert(READ_WAITERS == _QW_WAITING);
+#define READ_WAITERS_MASK	0x100
+static_assert(READ_WAITERS_MASK == _QW_WAITING);
 static_assert(!offsetof(rwlock_t, raw_lock.cnts));
-#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & READ_WAITERS)
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & READ_WAITERS_MASK)
 #include "functions.h"
 
 #define ntklog_lock_t		rwlock_t
@@ -44,9 +44,9 @@ static_assert(!offsetof(rwlock_t, raw_lock.cnts));
  * Bits of the lock word: a writer waits, the first reader of the queue waits, or a reader in an
  * interrupt waits.
  */
-#define WRITE_WAITERS		0xffffff00
-static_assert(WRITE_WAITERS == (u32)~_QW_LOCKED);
-#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & WRITE_WAITERS)
+#define WRITE_WAITERS_MASK	0xffffff00
+static_assert(WRITE_WAITERS_MASK == (u32)~_QW_LOCKED);
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & WRITE_WAITERS_MASK)
 #define WITH_LOCK_NESTED
 #include "functions.h"
 #undef WITH_LOCK_NESTED
@@ -62,9 +62,9 @@ static struct ntklog_hook ntklog_rw_hooks[] = {
 #include "rw_lock_list.h"
 };
 
-struct ntklog_linux_functions ntklog_linux_rw_lock_functions = {
+struct ntklog_lock_functions ntklog_linux_rw_lock_functions = {
 	.hooks = ntklog_rw_hooks,
-	.count = ARRAY_SIZE(ntklog_rw_hooks),
+	.hook_count = ARRAY_SIZE(ntklog_rw_hooks),
 };
 
 #endif /* NTKLOG_CAN_REDIRECT_SPINNING */

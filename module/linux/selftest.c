@@ -30,15 +30,15 @@ enum ntklog_selftest_context {
 	SOFTIRQS_OFF,
 	INTERRUPTS_OFF,
 	IN_INTERRUPT,
-	SELFTEST_CONTEXTS,
+	SELFTEST_CONTEXT_COUNT,
 };
 
-#define ALL_CONTEXTS	(BIT(IN_TASK) | BIT(SOFTIRQS_OFF) | BIT(INTERRUPTS_OFF) | \
-			 BIT(IN_INTERRUPT))
+#define ALL_CONTEXT_BITS	(BIT(IN_TASK) | BIT(SOFTIRQS_OFF) | BIT(INTERRUPTS_OFF) | \
+				 BIT(IN_INTERRUPT))
 /* For functions whose release enables interrupts or softirqs. */
-#define TASK_CONTEXTS	(BIT(IN_TASK) | BIT(SOFTIRQS_OFF))
+#define TASK_CONTEXT_BITS	(BIT(IN_TASK) | BIT(SOFTIRQS_OFF))
 
-static const char * const ntklog_selftest_contexts[] = {
+static const char * const ntklog_selftest_context_names[] = {
 	[IN_TASK] = "thread",
 	[SOFTIRQS_OFF] = "softirqs-off",
 	[INTERRUPTS_OFF] = "interrupts-off",
@@ -58,12 +58,12 @@ struct ntklog_selftest_state {
 };
 
 struct ntklog_selftest_result {
-	struct ntklog_selftest_state held;
-	struct ntklog_selftest_state released;
+	struct ntklog_selftest_state held_state;
+	struct ntklog_selftest_state released_state;
 };
 
 /* The case that runs. Protected by ntklog_linux_mutex. */
-static struct ntklog_selftest_run {
+static struct ntklog_running_test {
 	union {
 		raw_spinlock_t spin;
 		rwlock_t rw;
@@ -73,56 +73,57 @@ static struct ntklog_selftest_run {
 	int softirq_count;
 	u32 slot_count;
 	enum ntklog_hook_variant variant;
-	enum ntklog_choice choice;
+	enum ntklog_choice_rule choice_rule;
 	struct ntklog_selftest_result result;
-} ntklog_test;
+} ntklog_running_test;
 
 /* Called with interrupts off. */
 static const void *ntklog_find_topmost_lock(void)
 {
-	return ntklog_test.variant == NTKLOG_VARIANT_SAMPLE ?
+	return ntklog_running_test.variant == NTKLOG_VARIANT_SAMPLE ?
 	       ntklog_find_topmost_sampled_spin_lock() : ntklog_find_topmost_spin_lock();
 }
 
 /* Not inline, because of objtool's warning "PUSHF stack exhausted". */
-static notrace noinline void ntklog_save_state(struct ntklog_selftest_state *state)
+static notrace noinline void ntklog_save_selftest_state(struct ntklog_selftest_state *state)
 {
 	int irqs_are_off = irqs_disabled();
 	unsigned long flags;
 
-	state->preempt_count = (int)(preempt_count() & PREEMPT_MASK) - ntklog_test.preempt_count;
-	state->softirq_count = (int)softirq_count() - ntklog_test.softirq_count;
+	state->preempt_count =
+		(int)(preempt_count() & PREEMPT_MASK) - ntklog_running_test.preempt_count;
+	state->softirq_count = (int)softirq_count() - ntklog_running_test.softirq_count;
 	state->irqs_are_off = irqs_are_off;
-	state->word = READ_ONCE(ntklog_test.lock.word);
+	state->word = READ_ONCE(ntklog_running_test.lock.word);
 	/* Turn interrupts off, so that the slots of an interrupt handler are not counted. */
 	local_irq_save(flags);
 	state->slot_count = ntklog_count_spin_lock_slots_in_use(smp_processor_id()) -
-			    ntklog_test.slot_count;
-	if (state->slot_count && ntklog_find_topmost_lock() != &ntklog_test.lock)
+			    ntklog_running_test.slot_count;
+	if (state->slot_count && ntklog_find_topmost_lock() != &ntklog_running_test.lock)
 		state->slot_count = -1;
 	local_irq_restore(flags);
 }
 
-/* Not inline, as ntklog_save_state(). */
+/* Not inline, as ntklog_save_selftest_state(). */
 static notrace noinline void ntklog_free_leftover_slots(void)
 {
 	struct ntklog_time time = ntklog_read_time();
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (ntklog_find_topmost_lock() == &ntklog_test.lock)
-		if (ntklog_test.variant == NTKLOG_VARIANT_SAMPLE)
-			ntklog_release_sampled_spin_lock(&ntklog_test.lock,
-							 PERF_SPIN_LOCK_LINUX_SPIN, time.low,
-							 time.high, _RET_IP_);
+	while (ntklog_find_topmost_lock() == &ntklog_running_test.lock)
+		if (ntklog_running_test.variant == NTKLOG_VARIANT_SAMPLE)
+			ntklog_track_sampled_release(&ntklog_running_test.lock,
+						     PERF_SPIN_LOCK_LINUX_SPIN, time.low,
+						     time.high, _RET_IP_);
 		else
-			ntklog_track_spin_lock_release_slow(&ntklog_test.lock,
+			ntklog_track_spin_lock_release_slow(&ntklog_running_test.lock,
 							    PERF_SPIN_LOCK_LINUX_SPIN, time.low,
 							    time.high, _RET_IP_);
 	local_irq_restore(flags);
 }
 
-#define SAVE_HELD_STATE	ntklog_save_state(&ntklog_test.result.held)
+#define SAVE_HELD_STATE	ntklog_save_selftest_state(&ntklog_running_test.result.held_state)
 
 #define CASE(_case, _acquire, _release)						\
 static noinline void run_##_case(void)						\
@@ -146,8 +147,8 @@ static noinline void run_##_case(void)						\
 	}									\
 }
 
-#define SPIN	(&ntklog_test.lock.spin)
-#define RW	(&ntklog_test.lock.rw)
+#define SPIN	(&ntklog_running_test.lock.spin)
+#define RW	(&ntklog_running_test.lock.rw)
 
 CASE(spin, _raw_spin_lock(SPIN), _raw_spin_unlock(SPIN))
 CASE(spin_irq, _raw_spin_lock_irq(SPIN), _raw_spin_unlock_irq(SPIN))
@@ -171,79 +172,83 @@ CASE(write_nested, _raw_write_lock_nested(RW, 1), _raw_write_unlock(RW))
 TRY_CASE(write_try, RW, _raw_write_trylock, _raw_write_unlock)
 
 /*
- * @is_held: the lock is held before @acquire is called: @acquire must fail, and @release is not
- *	called
+ * @held_before: the lock is held before @acquire_name is called: @acquire_name must fail, and
+ *	@release_name is not called
  * @context_bits: contexts to test, bits by enum ntklog_selftest_context
  */
 static const struct ntklog_selftest_case {
-	const char *acquire;
-	const char *release;
-	bool is_held;
-	const struct ntklog_linux_functions *functions;
+	const char *acquire_name;
+	const char *release_name;
+	bool held_before;
+	const struct ntklog_lock_functions *functions;
 	void (*run)(void);
 	u8 context_bits;
 } ntklog_selftest_cases[] = {
 #define TEST(_kind, _lock, _unlock, _run, _contexts, ...)			\
-	{ .acquire = "_raw_" #_lock, .release = "_raw_" #_unlock,		\
+	{ .acquire_name = "_raw_" #_lock, .release_name = "_raw_" #_unlock,	\
 	  .functions = &ntklog_linux_##_kind##_lock_functions, .run = run_##_run,	\
 	  .context_bits = _contexts, __VA_ARGS__ }
-	TEST(spin, spin_lock, spin_unlock, spin, ALL_CONTEXTS),
-	TEST(spin, spin_lock_irq, spin_unlock_irq, spin_irq, TASK_CONTEXTS),
-	TEST(spin, spin_lock_irqsave, spin_unlock_irqrestore, spin_irqsave, ALL_CONTEXTS),
+	TEST(spin, spin_lock, spin_unlock, spin, ALL_CONTEXT_BITS),
+	TEST(spin, spin_lock_irq, spin_unlock_irq, spin_irq, TASK_CONTEXT_BITS),
+	TEST(spin, spin_lock_irqsave, spin_unlock_irqrestore, spin_irqsave, ALL_CONTEXT_BITS),
 #ifdef raw_spin_lock_irq_disable
-	TEST(spin, spin_lock_irq_disable, spin_unlock_irq_enable, spin_irq_disable, ALL_CONTEXTS),
+	TEST(spin, spin_lock_irq_disable, spin_unlock_irq_enable, spin_irq_disable,
+	     ALL_CONTEXT_BITS),
 #endif
-	TEST(spin, spin_lock_bh, spin_unlock_bh, spin_bh, TASK_CONTEXTS),
-	TEST(spin, spin_trylock, spin_unlock, spin_try, ALL_CONTEXTS),
-	TEST(spin, spin_trylock, spin_unlock, spin_try, ALL_CONTEXTS, .is_held = true),
-	TEST(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, TASK_CONTEXTS),
-	TEST(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, TASK_CONTEXTS, .is_held = true),
-	TEST(rw, read_lock, read_unlock, read, ALL_CONTEXTS),
-	TEST(rw, read_lock_irq, read_unlock_irq, read_irq, TASK_CONTEXTS),
-	TEST(rw, read_lock_irqsave, read_unlock_irqrestore, read_irqsave, ALL_CONTEXTS),
-	TEST(rw, read_lock_bh, read_unlock_bh, read_bh, TASK_CONTEXTS),
-	TEST(rw, read_trylock, read_unlock, read_try, ALL_CONTEXTS),
-	TEST(rw, read_trylock, read_unlock, read_try, ALL_CONTEXTS, .is_held = true),
-	TEST(rw, write_lock, write_unlock, write, ALL_CONTEXTS),
-	TEST(rw, write_lock_irq, write_unlock_irq, write_irq, TASK_CONTEXTS),
-	TEST(rw, write_lock_irqsave, write_unlock_irqrestore, write_irqsave, ALL_CONTEXTS),
-	TEST(rw, write_lock_bh, write_unlock_bh, write_bh, TASK_CONTEXTS),
-	TEST(rw, write_lock_nested, write_unlock, write_nested, ALL_CONTEXTS),
-	TEST(rw, write_trylock, write_unlock, write_try, ALL_CONTEXTS),
-	TEST(rw, write_trylock, write_unlock, write_try, ALL_CONTEXTS, .is_held = true),
+	TEST(spin, spin_lock_bh, spin_unlock_bh, spin_bh, TASK_CONTEXT_BITS),
+	TEST(spin, spin_trylock, spin_unlock, spin_try, ALL_CONTEXT_BITS),
+	TEST(spin, spin_trylock, spin_unlock, spin_try, ALL_CONTEXT_BITS, .held_before = true),
+	TEST(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, TASK_CONTEXT_BITS),
+	TEST(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, TASK_CONTEXT_BITS,
+	     .held_before = true),
+	TEST(rw, read_lock, read_unlock, read, ALL_CONTEXT_BITS),
+	TEST(rw, read_lock_irq, read_unlock_irq, read_irq, TASK_CONTEXT_BITS),
+	TEST(rw, read_lock_irqsave, read_unlock_irqrestore, read_irqsave, ALL_CONTEXT_BITS),
+	TEST(rw, read_lock_bh, read_unlock_bh, read_bh, TASK_CONTEXT_BITS),
+	TEST(rw, read_trylock, read_unlock, read_try, ALL_CONTEXT_BITS),
+	TEST(rw, read_trylock, read_unlock, read_try, ALL_CONTEXT_BITS, .held_before = true),
+	TEST(rw, write_lock, write_unlock, write, ALL_CONTEXT_BITS),
+	TEST(rw, write_lock_irq, write_unlock_irq, write_irq, TASK_CONTEXT_BITS),
+	TEST(rw, write_lock_irqsave, write_unlock_irqrestore, write_irqsave, ALL_CONTEXT_BITS),
+	TEST(rw, write_lock_bh, write_unlock_bh, write_bh, TASK_CONTEXT_BITS),
+	TEST(rw, write_lock_nested, write_unlock, write_nested, ALL_CONTEXT_BITS),
+	TEST(rw, write_trylock, write_unlock, write_try, ALL_CONTEXT_BITS),
+	TEST(rw, write_trylock, write_unlock, write_try, ALL_CONTEXT_BITS, .held_before = true),
 #undef TEST
 };
 
 /* The states that the originals leave. Written at module load. */
 static struct ntklog_selftest_result
-ntklog_originals[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXTS];
+ntklog_original_results[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXT_COUNT];
 
 /* Undoes what a wrong replacement has changed. Called with migration disabled. */
 static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *test)
 {
-	static struct lock_class_key keys[2][SELFTEST_CONTEXTS] __maybe_unused;
+	static struct lock_class_key keys[2][SELFTEST_CONTEXT_COUNT] __maybe_unused;
 	unsigned int context_index __maybe_unused = in_hardirq() ? 2 : in_serving_softirq();
 	bool is_spin = test->functions == &ntklog_linux_spin_lock_functions;
 	int count = preempt_count();
 	bool irqs_are_off = irqs_disabled();
 
-	ntklog_test.preempt_count = count & PREEMPT_MASK;
-	ntklog_test.softirq_count = softirq_count();
+	ntklog_running_test.preempt_count = count & PREEMPT_MASK;
+	ntklog_running_test.softirq_count = softirq_count();
 	/* With a common class lockdep would report a lock taken in interrupts and with them on. */
 	if (is_spin) {
-		raw_spin_lock_init(&ntklog_test.lock.spin);
-		lockdep_set_class(&ntklog_test.lock.spin, &keys[0][context_index]);
+		raw_spin_lock_init(&ntklog_running_test.lock.spin);
+		lockdep_set_class(&ntklog_running_test.lock.spin, &keys[0][context_index]);
 	} else {
-		rwlock_init(&ntklog_test.lock.rw);
+		rwlock_init(&ntklog_running_test.lock.rw);
 		/* LD_WAIT_SPIN: an rwlock may be acquired in hard interrupts without PREEMPT_RT. */
-		lockdep_init_map_wait(&ntklog_test.lock.rw.dep_map, "ntklog_test.lock.rw",
-				      &keys[1][context_index], 0, LD_WAIT_SPIN);
+		lockdep_init_map_wait(&ntklog_running_test.lock.rw.dep_map,
+				      "ntklog_running_test.lock.rw", &keys[1][context_index], 0,
+				      LD_WAIT_SPIN);
 	}
-	if (test->is_held)
-		WRITE_ONCE(ntklog_test.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
-	ntklog_test.slot_count = ntklog_count_spin_lock_slots_in_use(raw_smp_processor_id());
+	if (test->held_before)
+		WRITE_ONCE(ntklog_running_test.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
+	ntklog_running_test.slot_count =
+		ntklog_count_spin_lock_slots_in_use(raw_smp_processor_id());
 	test->run();
-	ntklog_save_state(&ntklog_test.result.released);
+	ntklog_save_selftest_state(&ntklog_running_test.result.released_state);
 	ntklog_free_leftover_slots();
 	if (preempt_count() != count)
 		preempt_count_set(count);
@@ -271,8 +276,8 @@ static void ntklog_run_case_in_context(const struct ntklog_selftest_case *test,
 	unsigned long flags;
 
 	migrate_disable();
-	if (ntklog_test.variant == NTKLOG_VARIANT_SAMPLE)
-		ntklog_set_spin_lock_choice(ntklog_test.choice);
+	if (ntklog_running_test.variant == NTKLOG_VARIANT_SAMPLE)
+		ntklog_set_choice_rule(ntklog_running_test.choice_rule);
 	switch (context) {
 	case SOFTIRQS_OFF:
 		local_bh_disable();
@@ -293,10 +298,10 @@ static void ntklog_run_case_in_context(const struct ntklog_selftest_case *test,
 		ntklog_run_case_in_this_context(test);
 		break;
 	}
-	if (ntklog_test.variant == NTKLOG_VARIANT_SAMPLE)
-		ntklog_set_spin_lock_choice(PERF_CHOOSE_BY_RATE);
+	if (ntklog_running_test.variant == NTKLOG_VARIANT_SAMPLE)
+		ntklog_set_choice_rule(PERF_CHOOSE_BY_RATE);
 	migrate_enable();
-	*result = ntklog_test.result;
+	*result = ntklog_running_test.result;
 }
 
 static bool ntklog_states_are_equal(const struct ntklog_selftest_state *actual,
@@ -308,7 +313,7 @@ static bool ntklog_states_are_equal(const struct ntklog_selftest_state *actual,
 	       actual->slot_count == expected->slot_count;
 }
 
-static void ntklog_show_value(struct seq_file *seq, int actual, int expected)
+static void ntklog_print_value(struct seq_file *seq, int actual, int expected)
 {
 	seq_printf(seq, actual == expected ? " %d" : " %d(%d)", actual, expected);
 }
@@ -323,18 +328,18 @@ static bool ntklog_report_case(struct seq_file *seq, const char *name, const cha
 	if (!seq)
 		return is_equal;
 	seq_printf(seq, "%s %s%s%s", name, context, is_held ? ",owned" : "",
-		   ntklog_test.choice == PERF_CHOOSE_ALL ? ",chosen" : "");
+		   ntklog_running_test.choice_rule == PERF_CHOOSE_ALL ? ",chosen" : "");
 	seq_printf(seq, actual->word == expected->word ? " 0x%x" : " 0x%x(0x%x)", actual->word,
 		   expected->word);
-	ntklog_show_value(seq, actual->preempt_count, expected->preempt_count);
-	ntklog_show_value(seq, actual->softirq_count, expected->softirq_count);
-	ntklog_show_value(seq, actual->irqs_are_off, expected->irqs_are_off);
-	ntklog_show_value(seq, actual->slot_count, expected->slot_count);
+	ntklog_print_value(seq, actual->preempt_count, expected->preempt_count);
+	ntklog_print_value(seq, actual->softirq_count, expected->softirq_count);
+	ntklog_print_value(seq, actual->irqs_are_off, expected->irqs_are_off);
+	ntklog_print_value(seq, actual->slot_count, expected->slot_count);
 	seq_puts(seq, is_equal ? " same\n" : " differs\n");
 	return is_equal;
 }
 
-static bool ntklog_has_context(const struct ntklog_selftest_case *test, unsigned int context)
+static bool ntklog_case_has_context(const struct ntklog_selftest_case *test, unsigned int context)
 {
 	return test->context_bits & BIT(context);
 }
@@ -349,40 +354,43 @@ void __init ntklog_selftest_init(void)
 	unsigned int i, context;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_selftest_cases); i++)
-		for (context = 0; context < SELFTEST_CONTEXTS; context++)
-			if (ntklog_has_context(&ntklog_selftest_cases[i], context))
+		for (context = 0; context < SELFTEST_CONTEXT_COUNT; context++)
+			if (ntklog_case_has_context(&ntklog_selftest_cases[i], context))
 				ntklog_run_case_in_context(&ntklog_selftest_cases[i], context,
-							   &ntklog_originals[i][context]);
+							   &ntklog_original_results[i][context]);
 }
 
 /* @failed_function: name of a function that an earlier call has found wrong, or NULL. */
-static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *functions,
+static const char *ntklog_run_all_cases(const struct ntklog_lock_functions *functions,
 					struct seq_file *seq, const char *failed_function)
 {
-	bool takes_slot = ntklog_test.choice != PERF_CHOOSE_NONE;
+	bool takes_slot = ntklog_running_test.choice_rule != PERF_CHOOSE_NONE;
 	unsigned int i, context;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_selftest_cases); i++) {
 		const struct ntklog_selftest_case *test = &ntklog_selftest_cases[i];
 
-		for (context = 0; context < SELFTEST_CONTEXTS; context++) {
-			struct ntklog_selftest_result expected = ntklog_originals[i][context];
-			const char *name = ntklog_selftest_contexts[context];
+		for (context = 0; context < SELFTEST_CONTEXT_COUNT; context++) {
+			struct ntklog_selftest_result expected =
+				ntklog_original_results[i][context];
+			const char *name = ntklog_selftest_context_names[context];
 			struct ntklog_selftest_result result;
 
-			if (test->functions != functions || !ntklog_has_context(test, context))
+			if (test->functions != functions || !ntklog_case_has_context(test, context))
 				continue;
 			ntklog_run_case_in_context(test, context, &result);
 			/* The originals use no slots. */
-			expected.held.slot_count = takes_slot && !test->is_held;
-			if (!ntklog_report_case(seq, test->acquire, name, test->is_held,
-						&result.held, &expected.held) && !failed_function)
-				failed_function = test->acquire;
-			if (test->is_held)
+			expected.held_state.slot_count = takes_slot && !test->held_before;
+			if (!ntklog_report_case(seq, test->acquire_name, name, test->held_before,
+						&result.held_state, &expected.held_state) &&
+			    !failed_function)
+				failed_function = test->acquire_name;
+			if (test->held_before)
 				continue;
-			if (!ntklog_report_case(seq, test->release, name, false, &result.released,
-						&expected.released) && !failed_function)
-				failed_function = test->release;
+			if (!ntklog_report_case(seq, test->release_name, name, false,
+						&result.released_state, &expected.released_state) &&
+			    !failed_function)
+				failed_function = test->release_name;
 		}
 	}
 	return failed_function;
@@ -396,18 +404,18 @@ static const char *ntklog_run_all_cases(const struct ntklog_linux_functions *fun
  * Context: task; may sleep. Called with ntklog_linux_mutex held.
  * Return: NULL if all states are equal, or the name of the first function that differs.
  */
-const char *ntklog_test_replacements(const struct ntklog_linux_functions *functions,
+const char *ntklog_test_replacements(const struct ntklog_lock_functions *functions,
 				     struct seq_file *seq)
 {
 	const char *failed_function = NULL;
 
-	ntklog_test.variant = functions->variant;
-	ntklog_test.choice = PERF_CHOOSE_BY_RATE;
+	ntklog_running_test.variant = functions->variant;
+	ntklog_running_test.choice_rule = PERF_CHOOSE_BY_RATE;
 	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
 		return ntklog_run_all_cases(functions, seq, NULL);
-	ntklog_test.choice = PERF_CHOOSE_NONE;
+	ntklog_running_test.choice_rule = PERF_CHOOSE_NONE;
 	failed_function = ntklog_run_all_cases(functions, seq, NULL);
-	ntklog_test.choice = PERF_CHOOSE_ALL;
+	ntklog_running_test.choice_rule = PERF_CHOOSE_ALL;
 	return ntklog_run_all_cases(functions, seq, failed_function);
 }
 

@@ -11,7 +11,7 @@ struct seq_file;
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 void ntklog_selftest_init(void);
-const char *ntklog_test_replacements(const struct ntklog_linux_functions *functions,
+const char *ntklog_test_replacements(const struct ntklog_lock_functions *functions,
 				     struct seq_file *seq);
 
 #else
@@ -21,7 +21,7 @@ static inline void ntklog_selftest_init(void)
 }
 
 static inline const char *
-ntklog_test_replacements(const struct ntklog_linux_functions *functions, struct seq_file *seq)
+ntklog_test_replacements(const struct ntklog_lock_functions *functions, struct seq_file *seq)
 {
 	return NULL;
 }

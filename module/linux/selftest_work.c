@@ -19,7 +19,7 @@
 static DEFINE_MUTEX(ntklog_selftest_mutex);
 
 /* The output of the last self-test. Written by the work item, after its buf was allocated. */
-static struct seq_file ntklog_selftest_text;
+static struct seq_file ntklog_selftest_output;
 
 /* Number of requests; written with ntklog_selftest_mutex held. */
 static u32 ntklog_selftest_request_count;
@@ -28,18 +28,18 @@ static u32 ntklog_selftest_request_count;
 static u32 ntklog_selftest_completed_requests;
 
 /* Woken when the work item has finished. */
-static DECLARE_WAIT_QUEUE_HEAD(ntklog_selftest_wait);
+static DECLARE_WAIT_QUEUE_HEAD(ntklog_selftest_waitqueue);
 
 static void ntklog_run_selftest_work(struct work_struct *work)
 {
 	/* Pairs with the smp_store_release() in ntklog_request_selftest(). */
 	u32 request_number = smp_load_acquire(&ntklog_selftest_request_count);
 
-	ntklog_selftest_text.count = 0;
-	ntklog_test_kinds(&ntklog_selftest_text);
+	ntklog_selftest_output.count = 0;
+	ntklog_test_kinds(&ntklog_selftest_output);
 	/* Publishes the text. Pairs with ntklog_selftest_is_completed(). */
 	smp_store_release(&ntklog_selftest_completed_requests, request_number);
-	wake_up_all(&ntklog_selftest_wait);
+	wake_up_all(&ntklog_selftest_waitqueue);
 	/* Let the sessions log that they no longer observe the kinds whose test failed. */
 	etw_schedule_observing();
 }
@@ -57,16 +57,16 @@ static int ntklog_request_selftest(void)
 {
 	u32 request_number = ntklog_selftest_request_count + 1;
 
-	if (!ntklog_selftest_text.buf) {
-		ntklog_selftest_text.buf = kvmalloc(NTKLOG_SELFTEST_SIZE, GFP_KERNEL);
-		if (!ntklog_selftest_text.buf)
+	if (!ntklog_selftest_output.buf) {
+		ntklog_selftest_output.buf = kvmalloc(NTKLOG_SELFTEST_OUTPUT_MAX, GFP_KERNEL);
+		if (!ntklog_selftest_output.buf)
 			return -ENOMEM;
-		ntklog_selftest_text.size = NTKLOG_SELFTEST_SIZE;
+		ntklog_selftest_output.size = NTKLOG_SELFTEST_OUTPUT_MAX;
 	}
 	/* Publishes the buffer. Pairs with ntklog_run_selftest_work(). */
 	smp_store_release(&ntklog_selftest_request_count, request_number);
 	queue_work(system_long_wq, &ntklog_selftest_work);
-	return wait_event_killable(ntklog_selftest_wait,
+	return wait_event_killable(ntklog_selftest_waitqueue,
 				   ntklog_selftest_is_completed(request_number)) ? -EINTR : 0;
 }
 
@@ -87,7 +87,7 @@ int ntklog_show_linux_selftest(struct seq_file *seq)
 		return -EINTR;
 	err = ntklog_request_selftest();
 	if (!err)
-		seq_write(seq, ntklog_selftest_text.buf, ntklog_selftest_text.count);
+		seq_write(seq, ntklog_selftest_output.buf, ntklog_selftest_output.count);
 	mutex_unlock(&ntklog_selftest_mutex);
 	return err;
 }
@@ -100,5 +100,5 @@ int ntklog_show_linux_selftest(struct seq_file *seq)
 void ntklog_linux_selftest_exit(void)
 {
 	flush_work(&ntklog_selftest_work);
-	kvfree(ntklog_selftest_text.buf);
+	kvfree(ntklog_selftest_output.buf);
 }

@@ -5,7 +5,7 @@
 #include <linux/sizes.h>
 
 /* Upper bound of the number of bytes that a self-test prints. */
-#define NTKLOG_SELFTEST_SIZE	SZ_32K
+#define NTKLOG_SELFTEST_OUTPUT_MAX	SZ_32K
 
 struct seq_file;
 

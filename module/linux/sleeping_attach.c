@@ -45,7 +45,7 @@ static bool ntklog_percpu_readers_are_watched;
 
 /* Stack frames to search for __percpu_down_read(), and an upper bound of its size. */
 #define NTKLOG_READER_FRAMES_MAX	12
-#define NTKLOG_PERCPU_DOWN_READ_SIZE	1024
+#define NTKLOG_DOWN_READ_SIZE_MAX	1024
 
 static unsigned long ntklog_find_percpu_reader_caller(void)
 {
@@ -53,7 +53,7 @@ static unsigned long ntklog_find_percpu_reader_caller(void)
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
 
 	for (i = 0; i + 1 < count; i++)
-		if (frames[i] - (unsigned long)__percpu_down_read < NTKLOG_PERCPU_DOWN_READ_SIZE)
+		if (frames[i] - (unsigned long)__percpu_down_read < NTKLOG_DOWN_READ_SIZE_MAX)
 			return frames[i + 1];
 	return 0;
 }
@@ -83,14 +83,14 @@ static notrace void ntklog_contention_begin_probe(void *unused, void *lock, unsi
 	 * trylock. A mutex without an owner is acquired without a wait.
 	 */
 	if (flags == (LCB_F_SPIN | LCB_F_MUTEX) &&
-	    !ntklog_owner_of_sleeping_lock(lock, NTKLOG_SLEEPING_CLASS(MUTEX)))
+	    !ntklog_get_sleeping_lock_owner(lock, NTKLOG_SLEEPING_CLASS(MUTEX)))
 		return;
 	if (!in_task())
 		return;
 	if (flags == (LCB_F_PERCPU | LCB_F_READ))
 		ntklog_track_percpu_reader(lock);
 	class = ntklog_begin_sleeping_wait(lock);
-	owner = class ? ntklog_owner_of_sleeping_lock(lock, class) : NULL;
+	owner = class ? ntklog_get_sleeping_lock_owner(lock, class) : NULL;
 	if (owner && owner != current)
 		ntklog_count_sleeping_contention(lock, class, owner);
 }
@@ -104,15 +104,15 @@ static notrace void ntklog_contention_end_probe(void *unused, void *lock, int er
 }
 
 /**
- * ntklog_resolve_sleeping() - resolve the functions of a kind that sleeps
+ * ntklog_resolve_sleeping_kind() - resolve the functions of a kind that sleeps
  * @functions: functions of the kind
  * @lacks_function: set to true if the return value is the name of a function, otherwise to false
  *
  * Context: module load.
  * Return: NULL, or the reason why the kind is unavailable, which may be the name of a function.
  */
-const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
-					   bool *lacks_function)
+const char __init *ntklog_resolve_sleeping_kind(struct ntklog_lock_functions *functions,
+						bool *lacks_function)
 {
 	const char *reason;
 
@@ -128,7 +128,7 @@ const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functi
 	reason = ntklog_find_contention_tracepoints();
 	if (reason)
 		return reason;
-	reason = ntklog_resolve_targets(functions->hooks, functions->count);
+	reason = ntklog_resolve_targets(functions->hooks, functions->hook_count);
 	*lacks_function = reason;
 	return reason;
 }
@@ -138,20 +138,20 @@ const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functi
  * Written with ntklog_linux_mutex held; the number of kinds is also read without the mutex.
  */
 static struct {
-	struct ntklog_linux_functions *functions;
+	struct ntklog_lock_functions *functions;
 	u32 class;
-} ntklog_detaching_kinds[NTKLOG_SLEEPING_CLASSES];
-static unsigned int ntklog_detaching_count;
+} ntklog_detaching_kinds[NTKLOG_SLEEPING_CLASS_COUNT];
+static unsigned int ntklog_detaching_kind_count;
 
 /**
- * ntklog_sleeping_detach_is_pending() - test whether ntklog_end_detaching_sleeping() has work to do
+ * ntklog_sleeping_detach_is_pending() - test whether ntklog_finish_sleeping_detach() has work to do
  *
  * Context: any. The value may be stale when it is returned.
  * Return: true if a kind has been detached whose slots have not been dropped yet.
  */
 bool ntklog_sleeping_detach_is_pending(void)
 {
-	return READ_ONCE(ntklog_detaching_count);
+	return READ_ONCE(ntklog_detaching_kind_count);
 }
 
 static int ntklog_watch_sleeping_contention(const char **failed_name)
@@ -178,35 +178,35 @@ static void ntklog_stop_watching_sleeping_contention(void)
 }
 
 /**
- * ntklog_end_detaching_sleeping() - finish ntklog_detach_sleeping() for all detached kinds
+ * ntklog_finish_sleeping_detach() - finish ntklog_detach_sleeping_kind() for all detached kinds
  *
  * Context: task; may sleep, without limit while a kernel task does not schedule. Callers are
  * serialized.
  */
-void ntklog_end_detaching_sleeping(void)
+void ntklog_finish_sleeping_detach(void)
 {
 	unsigned int i;
 
-	if (!ntklog_detaching_count)
+	if (!ntklog_detaching_kind_count)
 		return;
 	synchronize_rcu_tasks();
 	synchronize_rcu();
 	/* The probes look up records, which ntklog_disable_sleeping_class() may free. */
 	ntklog_stop_watching_sleeping_contention();
-	for (i = 0; i < ntklog_detaching_count; i++) {
-		struct ntklog_linux_functions *functions = ntklog_detaching_kinds[i].functions;
+	for (i = 0; i < ntklog_detaching_kind_count; i++) {
+		struct ntklog_lock_functions *functions = ntklog_detaching_kinds[i].functions;
 
-		ntklog_reset_unregistered_hooks(functions->hooks, functions->count);
+		ntklog_reset_unregistered_hooks(functions->hooks, functions->hook_count);
 		/* The kernel still calls the hooks of a stuck kind, which need the task records. */
 		if (!ntklog_functions_are_stuck(functions))
 			ntklog_disable_sleeping_class(ntklog_detaching_kinds[i].class);
 	}
-	WRITE_ONCE(ntklog_detaching_count, 0);
+	WRITE_ONCE(ntklog_detaching_kind_count, 0);
 }
 
 /**
- * ntklog_attach_sleeping() - hook the functions of a kind that sleeps
- * @functions: functions of the kind; ntklog_resolve_sleeping() has returned NULL for them
+ * ntklog_attach_sleeping_kind() - hook the functions of a kind that sleeps
+ * @functions: functions of the kind; ntklog_resolve_sleeping_kind() has returned NULL for them
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  * @failed_name: after an error, set to the name of the function, tracepoint or sysctl that failed
  *
@@ -214,17 +214,17 @@ void ntklog_end_detaching_sleeping(void)
  * Return: 0; or a negative errno, and then no function is hooked, except for a kind for which
  * ntklog_functions_are_stuck() is true.
  */
-int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
-			   const char **failed_name)
+int ntklog_attach_sleeping_kind(struct ntklog_lock_functions *functions, u32 class,
+				const char **failed_name)
 {
 	int err;
 
-	ntklog_end_detaching_sleeping();
+	ntklog_finish_sleeping_detach();
 	err = ntklog_pin_ftrace_enabled(failed_name);
 	if (err)
 		return err;
 	functions->variant = NTKLOG_VARIANT_TRACK;
-	ntklog_select_variant(functions->hooks, functions->count, functions->variant);
+	ntklog_select_variant(functions->hooks, functions->hook_count, functions->variant);
 	*failed_name = "sched_process_exit or sched_switch";
 	err = ntklog_enable_sleeping_class(class);
 	if (err)
@@ -232,7 +232,7 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 	err = ntklog_watch_sleeping_contention(failed_name);
 	if (err)
 		goto stop;
-	err = ntklog_register_hooks(functions->hooks, functions->count, failed_name);
+	err = ntklog_register_hooks(functions->hooks, functions->hook_count, failed_name);
 	if (err)
 		goto stop_watching;
 	ntklog_attached_sleeping_kind_count++;
@@ -252,29 +252,29 @@ unpin:
 }
 
 /**
- * ntklog_detach_sleeping() - begin to undo ntklog_attach_sleeping()
+ * ntklog_detach_sleeping_kind() - begin to undo ntklog_attach_sleeping_kind()
  * @functions: functions of the kind
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
- * ntklog_end_detaching_sleeping() must follow before the module is unloaded.
+ * ntklog_finish_sleeping_detach() must follow before the module is unloaded.
  *
  * Context: task; may sleep. Callers are serialized.
  */
-void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
+void ntklog_detach_sleeping_kind(struct ntklog_lock_functions *functions, u32 class)
 {
 	if (class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM))
 		WRITE_ONCE(ntklog_percpu_readers_are_watched, false);
-	ntklog_unregister_hooks_nowait(functions->hooks, functions->count);
-	ntklog_detaching_kinds[ntklog_detaching_count].functions = functions;
-	ntklog_detaching_kinds[ntklog_detaching_count].class = class;
-	WRITE_ONCE(ntklog_detaching_count, ntklog_detaching_count + 1);
+	ntklog_unregister_hooks_nowait(functions->hooks, functions->hook_count);
+	ntklog_detaching_kinds[ntklog_detaching_kind_count].functions = functions;
+	ntklog_detaching_kinds[ntklog_detaching_kind_count].class = class;
+	WRITE_ONCE(ntklog_detaching_kind_count, ntklog_detaching_kind_count + 1);
 	ntklog_attached_sleeping_kind_count--;
 }
 
 #else /* !NTKLOG_CAN_HOOK_SLEEPING */
 
-const char __init *ntklog_resolve_sleeping(struct ntklog_linux_functions *functions,
-					   bool *lacks_function)
+const char __init *ntklog_resolve_sleeping_kind(struct ntklog_lock_functions *functions,
+						bool *lacks_function)
 {
 	*lacks_function = false;
 #if !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64)

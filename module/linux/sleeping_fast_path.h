@@ -38,18 +38,19 @@ static_assert(true)
 NTKLOG_ASM_CONSTANT(current_record, offsetof(struct ntklog_current, record));
 NTKLOG_ASM_CONSTANT(record_task, offsetof(struct ntklog_task, task));
 NTKLOG_ASM_CONSTANT(record_next_sleeping_slot, offsetof(struct ntklog_task, next_sleeping_slot));
-NTKLOG_ASM_CONSTANT(record_ready, offsetof(struct ntklog_task, off_cpu.ready));
-NTKLOG_ASM_CONSTANT(record_blocked, offsetof(struct ntklog_task, off_cpu.blocked));
+NTKLOG_ASM_CONSTANT(record_ready, offsetof(struct ntklog_task, off_cpu.ready_cycles));
+NTKLOG_ASM_CONSTANT(record_blocked, offsetof(struct ntklog_task, off_cpu.blocked_cycles));
 NTKLOG_ASM_CONSTANT(slot_size, sizeof(struct ntklog_sleeping_slot));
 NTKLOG_ASM_CONSTANT(slot_lock, offsetof(struct ntklog_sleeping_slot, lock));
 NTKLOG_ASM_CONSTANT(slot_time_low, offsetof(struct ntklog_sleeping_slot, acquire_time_halves[0]));
 NTKLOG_ASM_CONSTANT(slot_time_high, offsetof(struct ntklog_sleeping_slot, acquire_time_halves[1]));
 NTKLOG_ASM_CONSTANT(slot_caller, offsetof(struct ntklog_sleeping_slot, caller));
 NTKLOG_ASM_CONSTANT(slot_state, offsetof(struct ntklog_sleeping_slot, state));
-NTKLOG_ASM_CONSTANT(slot_ready, offsetof(struct ntklog_sleeping_slot, off_cpu_before.ready));
-NTKLOG_ASM_CONSTANT(slot_blocked, offsetof(struct ntklog_sleeping_slot, off_cpu_before.blocked));
-NTKLOG_ASM_CONSTANT(attempts, offsetof(struct ntklog_sleeping_cpu, attempts));
-NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_cpu, releases.countdown));
+NTKLOG_ASM_CONSTANT(slot_ready, offsetof(struct ntklog_sleeping_slot, off_cpu_before.ready_cycles));
+NTKLOG_ASM_CONSTANT(slot_blocked,
+		    offsetof(struct ntklog_sleeping_slot, off_cpu_before.blocked_cycles));
+NTKLOG_ASM_CONSTANT(attempts, offsetof(struct ntklog_sleeping_lock_cpu, acquire_attempts));
+NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_lock_cpu, release_count.countdown));
 NTKLOG_ASM_CONSTANT(mutex_spinners, offsetof(struct mutex, osq.tail));
 NTKLOG_ASM_CONSTANT(rwsem_spinners, offsetof(struct rw_semaphore, osq.tail));
 NTKLOG_ASM_CONSTANT(rt_mutex_owner, offsetof(struct rt_mutex, rtmutex.owner));
@@ -78,7 +79,7 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\
 	"	movq ntklog_asm_record_next_sleeping_slot(%r8), %rcx\n"		\
 	"	orq ntklog_asm_slot_lock(%rcx), %rax\n"				\
 	"	jne 1f\n"							\
-	"	incq %gs:ntklog_sleeping_cpu+ntklog_asm_attempts(%rip)\n"	\
+	"	incq %gs:ntklog_sleeping_lock_cpu+ntklog_asm_attempts(%rip)\n"	\
 	"	rdtsc\n"							\
 	"	movl %eax, ntklog_asm_slot_time_low(%rcx)\n"			\
 	"	movl %edx, ntklog_asm_slot_time_high(%rcx)\n"			\
@@ -156,7 +157,7 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,			\
 	"	cmpq %rdi, ntklog_asm_slot_lock-ntklog_asm_slot_size(%rcx)\n"	\
 	"	jne 1f\n"							\
 	_check									\
-	"	decl %gs:ntklog_sleeping_cpu+ntklog_asm_countdown(%rip)\n"	\
+	"	decl %gs:ntklog_sleeping_lock_cpu+ntklog_asm_countdown(%rip)\n"	\
 	"	js 2f\n"							\
 	"	subq $ntklog_asm_slot_size, ntklog_asm_record_next_sleeping_slot(%r8)\n"	\
 	"	movq $0, ntklog_asm_slot_lock-ntklog_asm_slot_size(%rcx)\n"	\

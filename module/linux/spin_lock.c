@@ -42,10 +42,10 @@ static __always_inline bool ntklog_spin_try_acquire_fast(raw_spinlock_t *lock)
 #define TRY_ACQUIRE_FAST	ntklog_spin_try_acquire_fast
 #define SAMPLE_ACQUIRE_FAST	ntklog_sample_spin_lock_acquire_fast
 /* Bits of the lock word: a waiter spins on the locked byte (pending) or is in the queue (tail). */
-#define SPIN_WAITERS		0xffffff00
-static_assert(SPIN_WAITERS == (u32)~_Q_LOCKED_MASK);
+#define SPIN_WAITERS_MASK	0xffffff00
+static_assert(SPIN_WAITERS_MASK == (u32)~_Q_LOCKED_MASK);
 static_assert(!offsetof(raw_spinlock_t, raw_lock.val));
-#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.val) & SPIN_WAITERS)
+#define HAS_WAITER(_lock)	(atomic_read(&(_lock)->raw_lock.val) & SPIN_WAITERS_MASK)
 #define WITH_TRYLOCK_BH
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 #define WITH_LOCK_NESTED
@@ -60,7 +60,7 @@ static_assert(!offsetof(raw_spinlock_t, raw_lock.val));
 #undef WITH_LOCK_NESTED
 
 #define ACQUIRE_FUNCTION(_name, ...)	NTKLOG_DEFINE_ACQUIRE_TRAMPOLINES(_name);
-#define RELEASE_FUNCTION(_name)	NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, SPIN_WAITERS);
+#define RELEASE_FUNCTION(_name)	NTKLOG_DEFINE_RELEASE_TRAMPOLINES(_name, SPIN_WAITERS_MASK);
 #include "spin_lock_list.h"
 
 /* Written with ntklog_linux_mutex held. */
@@ -70,9 +70,9 @@ static struct ntklog_hook ntklog_spin_hooks[] = {
 #include "spin_lock_list.h"
 };
 
-struct ntklog_linux_functions ntklog_linux_spin_lock_functions = {
+struct ntklog_lock_functions ntklog_linux_spin_lock_functions = {
 	.hooks = ntklog_spin_hooks,
-	.count = ARRAY_SIZE(ntklog_spin_hooks),
+	.hook_count = ARRAY_SIZE(ntklog_spin_hooks),
 };
 
 #endif /* NTKLOG_CAN_REDIRECT_SPINNING */

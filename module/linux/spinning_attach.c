@@ -26,7 +26,7 @@
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
 /**
- * ntklog_resolve_spinning() - resolve the functions of a kind that spins
+ * ntklog_resolve_spinning_kind() - resolve the functions of a kind that spins
  * @functions: functions of the kind
  * @lacks_function: set to true if the return value is a name, otherwise to false
  *
@@ -34,8 +34,8 @@
  * Return: NULL, or the reason why the kind is unavailable, which may be the name of a function or
  * tracepoint.
  */
-const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
-					   bool *lacks_function)
+const char __init *ntklog_resolve_spinning_kind(struct ntklog_lock_functions *functions,
+						bool *lacks_function)
 {
 	const char *missing_function;
 
@@ -44,13 +44,13 @@ const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functi
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
-	missing_function = ntklog_resolve_interrupt_hooks() ?: ntklog_find_do_raw() ?:
-			   ntklog_resolve_targets(functions->hooks, functions->count);
+	missing_function = ntklog_resolve_interrupt_hooks() ?: ntklog_resolve_do_raw() ?:
+			   ntklog_resolve_targets(functions->hooks, functions->hook_count);
 	*lacks_function = missing_function;
 	return missing_function;
 }
 
-static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
+static int ntklog_prepare_attach(const struct ntklog_lock_functions *functions,
 				 const char **failed_name)
 {
 	int err;
@@ -65,7 +65,7 @@ static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
 	return err;
 }
 
-static void ntklog_finish_attach(const struct ntklog_linux_functions *functions)
+static void ntklog_finish_attach(const struct ntklog_lock_functions *functions)
 {
 	if (functions->variant == NTKLOG_VARIANT_SAMPLE)
 		return;
@@ -78,7 +78,7 @@ static void ntklog_finish_attach(const struct ntklog_linux_functions *functions)
 	ntklog_end_spin_lock_attach();
 }
 
-static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
+static void ntklog_finish_detach(const struct ntklog_lock_functions *functions)
 {
 	if (ntklog_functions_are_stuck(functions))
 		return;
@@ -91,8 +91,8 @@ static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
 }
 
 /**
- * ntklog_attach_spinning() - redirect the functions of a kind that spins
- * @functions: functions of the kind; ntklog_resolve_spinning() has returned NULL for them
+ * ntklog_attach_spinning_kind() - redirect the functions of a kind that spins
+ * @functions: functions of the kind; ntklog_resolve_spinning_kind() has returned NULL for them
  * @variant: variant of the replacements
  * @failed_name: after an error, set to the name of the function, tracepoint or sysctl that failed
  *
@@ -100,8 +100,8 @@ static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
  * Return: 0; or a negative errno, and then no function is redirected, except for a kind for which
  * ntklog_functions_are_stuck() is true.
  */
-int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
-			   enum ntklog_hook_variant variant, const char **failed_name)
+int ntklog_attach_spinning_kind(struct ntklog_lock_functions *functions,
+				enum ntklog_hook_variant variant, const char **failed_name)
 {
 	int err;
 
@@ -109,13 +109,13 @@ int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
 	if (err)
 		return err;
 	functions->variant = variant;
-	ntklog_select_variant(functions->hooks, functions->count, variant);
+	ntklog_select_variant(functions->hooks, functions->hook_count, variant);
 	err = ntklog_prepare_attach(functions, failed_name);
 	if (err) {
 		ntklog_unpin_ftrace_enabled();
 		return err;
 	}
-	err = ntklog_register_hooks(functions->hooks, functions->count, failed_name);
+	err = ntklog_register_hooks(functions->hooks, functions->hook_count, failed_name);
 	ntklog_unpin_ftrace_enabled();
 	if (err)
 		ntklog_finish_detach(functions);
@@ -125,7 +125,7 @@ int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
 }
 
 /**
- * ntklog_detach_spinning() - undo ntklog_attach_spinning()
+ * ntklog_detach_spinning_kind() - undo ntklog_attach_spinning_kind()
  * @functions: functions of the kind
  *
  * If an acquire hook is stuck, it stays installed, and so do all release hooks, which free its
@@ -133,14 +133,14 @@ int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
  *
  * Context: task; may sleep. Callers are serialized.
  */
-void ntklog_detach_spinning(struct ntklog_linux_functions *functions)
+void ntklog_detach_spinning_kind(struct ntklog_lock_functions *functions)
 {
 	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
 		ntklog_begin_spin_lock_detach();
-	ntklog_unregister_hooks(functions->hooks, functions->count, false);
+	ntklog_unregister_hooks(functions->hooks, functions->hook_count, false);
 	if (ntklog_functions_are_stuck(functions))
 		return;
-	ntklog_unregister_hooks(functions->hooks, functions->count, true);
+	ntklog_unregister_hooks(functions->hooks, functions->hook_count, true);
 	ntklog_finish_detach(functions);
 }
 
@@ -162,8 +162,8 @@ void ntklog_detach_spinning(struct ntklog_linux_functions *functions)
 #define NTKLOG_UNAVAILABLE_REASON	"no CONFIG_QUEUED_SPINLOCKS"
 #endif
 
-const char __init *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
-					   bool *lacks_function)
+const char __init *ntklog_resolve_spinning_kind(struct ntklog_lock_functions *functions,
+						bool *lacks_function)
 {
 	*lacks_function = false;
 	return NTKLOG_UNAVAILABLE_REASON;

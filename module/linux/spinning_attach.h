@@ -7,24 +7,25 @@
 
 #include "kind.h"
 
-const char *ntklog_resolve_spinning(struct ntklog_linux_functions *functions,
-				    bool *lacks_function);
+const char *ntklog_resolve_spinning_kind(struct ntklog_lock_functions *functions,
+					 bool *lacks_function);
 
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
-int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
-			   enum ntklog_hook_variant variant, const char **failed_name);
-void ntklog_detach_spinning(struct ntklog_linux_functions *functions);
+int ntklog_attach_spinning_kind(struct ntklog_lock_functions *functions,
+				enum ntklog_hook_variant variant, const char **failed_name);
+void ntklog_detach_spinning_kind(struct ntklog_lock_functions *functions);
 
 #else
 
-static inline int ntklog_attach_spinning(struct ntklog_linux_functions *functions,
-					 enum ntklog_hook_variant variant, const char **failed_name)
+static inline int ntklog_attach_spinning_kind(struct ntklog_lock_functions *functions,
+					      enum ntklog_hook_variant variant,
+					      const char **failed_name)
 {
 	return -EOPNOTSUPP;
 }
 
-static inline void ntklog_detach_spinning(struct ntklog_linux_functions *functions)
+static inline void ntklog_detach_spinning_kind(struct ntklog_lock_functions *functions)
 {
 }
 

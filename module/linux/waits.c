@@ -31,7 +31,7 @@
 
 /**
  * struct ntklog_nested_waits - nested waits of a CPU
- * @wait: the waits, the innermost one last; ntklog_wait_depth of them are in use
+ * @entries: the waits, the innermost one last; ntklog_wait_depth of them are in use
  *
  * Written by its own CPU only, with interrupts off. Freed when no probe runs.
  */
@@ -40,7 +40,7 @@ struct ntklog_nested_waits {
 		const void *lock;
 		u8 acquire_mode;
 		struct ntklog_spin_lock_wait_start wait_start;
-	} wait[NTKLOG_NESTED_WAITS_MAX];
+	} entries[NTKLOG_NESTED_WAITS_MAX];
 };
 
 static struct ntklog_nested_waits __percpu *ntklog_nested_waits;
@@ -54,10 +54,10 @@ static DEFINE_PER_CPU(unsigned int, ntklog_wait_depth);
  * even if only one kind is recorded, because the wait for an rwlock tells that the spin lock of its
  * queue is no spin lock of the user.
  */
-static unsigned long ntklog_wait_kinds_enabled;
+static unsigned long ntklog_wait_kind_bits;
 
 /* Convert LCB_F_* to an AcquireMode. Returns 0 if the lock is of another kind. */
-static u8 ntklog_acquire_mode_of_wait(unsigned int flags)
+static u8 ntklog_flags_to_acquire_mode(unsigned int flags)
 {
 	switch (flags) {
 	case LCB_F_SPIN:
@@ -83,13 +83,13 @@ bool ntklog_is_wait_lock_of_rwlock(const void *lock)
 #ifdef CONFIG_QUEUED_RWLOCKS
 	const struct ntklog_nested_waits *waits = this_cpu_ptr(ntklog_nested_waits);
 	unsigned int depth = this_cpu_read(ntklog_wait_depth);
-	const struct qrwlock *innermost;
+	const struct qrwlock *innermost_rwlock;
 
-	if (!depth || PERF_SPIN_LOCK_KIND(waits->wait[depth - 1].acquire_mode) !=
+	if (!depth || PERF_SPIN_LOCK_KIND(waits->entries[depth - 1].acquire_mode) !=
 		      PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW))
 		return false;
-	innermost = waits->wait[depth - 1].lock;
-	return lock == &innermost->wait_lock;
+	innermost_rwlock = waits->entries[depth - 1].lock;
+	return lock == &innermost_rwlock->wait_lock;
 #else
 	return false;
 #endif
@@ -97,13 +97,13 @@ bool ntklog_is_wait_lock_of_rwlock(const void *lock)
 
 static bool ntklog_wait_is_enabled(u8 mode)
 {
-	return READ_ONCE(ntklog_wait_kinds_enabled) & BIT(PERF_SPIN_LOCK_KIND(mode));
+	return READ_ONCE(ntklog_wait_kind_bits) & BIT(PERF_SPIN_LOCK_KIND(mode));
 }
 
 static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned int flags)
 {
 	struct ntklog_nested_waits *waits;
-	u8 mode = ntklog_acquire_mode_of_wait(flags);
+	u8 mode = ntklog_flags_to_acquire_mode(flags);
 	unsigned long irq_flags;
 	unsigned int depth;
 
@@ -115,12 +115,12 @@ static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned i
 	if (ntklog_is_wait_lock_of_rwlock(lock)) {
 		/* The wait for the lock of the queue is a part of the wait for the rwlock. */
 	} else if (depth < NTKLOG_NESTED_WAITS_MAX) {
-		waits->wait[depth].lock = lock;
-		waits->wait[depth].acquire_mode = mode;
-		ntklog_start_spin_lock_wait(&waits->wait[depth].wait_start);
+		waits->entries[depth].lock = lock;
+		waits->entries[depth].acquire_mode = mode;
+		ntklog_start_spin_lock_wait(&waits->entries[depth].wait_start);
 		this_cpu_write(ntklog_wait_depth, depth + 1);
 	} else if (ntklog_wait_is_enabled(mode)) {
-		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
+		this_cpu_inc(ntklog_spin_lock_cpu.untracked_count);
 	}
 	local_irq_restore(irq_flags);
 }
@@ -146,7 +146,7 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 	struct ntklog_nested_waits *waits;
 	unsigned long irq_flags;
 	unsigned int number;
-	u32 spins;
+	u32 spin_count;
 	u8 mode;
 
 	/* Return early for sleeping locks. */
@@ -155,17 +155,18 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 	local_irq_save(irq_flags);
 	waits = this_cpu_ptr(ntklog_nested_waits);
 	number = this_cpu_read(ntklog_wait_depth);
-	while (number && waits->wait[number - 1].lock != lock)
+	while (number && waits->entries[number - 1].lock != lock)
 		number--;
 	if (number--) {
 		const struct ntklog_spin_lock_wait_start *wait_start =
-			&waits->wait[number].wait_start;
+			&waits->entries[number].wait_start;
 
 		this_cpu_write(ntklog_wait_depth, number);
-		mode = waits->wait[number].acquire_mode;
-		spins = ntklog_estimate_spin_count(wait_start);
-		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_and_sample_wait(spins))
-			ntklog_log_spin_lock_wait(lock, mode, spins, wait_start,
+		mode = waits->entries[number].acquire_mode;
+		spin_count = ntklog_estimate_spin_count(wait_start);
+		if (!err && ntklog_wait_is_enabled(mode) &&
+		    ntklog_count_and_sample_wait(spin_count))
+			ntklog_log_spin_lock_wait(lock, mode, spin_count, wait_start,
 						  rcu_is_watching() ?
 					  ntklog_find_lock_caller() : 0);
 	}
@@ -184,7 +185,7 @@ int ntklog_watch_waits(u8 spin_kind, const char **failed_name)
 {
 	int cpu, err;
 
-	if (!ntklog_wait_kinds_enabled) {
+	if (!ntklog_wait_kind_bits) {
 		ntklog_nested_waits = alloc_percpu(struct ntklog_nested_waits);
 		if (!ntklog_nested_waits) {
 			*failed_name = "contention_begin";
@@ -200,7 +201,7 @@ int ntklog_watch_waits(u8 spin_kind, const char **failed_name)
 			return err;
 		}
 	}
-	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled | BIT(spin_kind));
+	WRITE_ONCE(ntklog_wait_kind_bits, ntklog_wait_kind_bits | BIT(spin_kind));
 	return 0;
 }
 
@@ -212,8 +213,8 @@ int ntklog_watch_waits(u8 spin_kind, const char **failed_name)
  */
 void ntklog_stop_watching_waits(u8 spin_kind)
 {
-	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled & ~BIT(spin_kind));
-	if (!ntklog_wait_kinds_enabled) {
+	WRITE_ONCE(ntklog_wait_kind_bits, ntklog_wait_kind_bits & ~BIT(spin_kind));
+	if (!ntklog_wait_kind_bits) {
 		ntklog_stop_watching_contention(ntklog_wait_begin_probe, ntklog_wait_end_probe);
 		free_percpu(ntklog_nested_waits);
 	}

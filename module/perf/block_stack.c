@@ -29,19 +29,19 @@
 #include "sleeping_slots.h"
 #include "stack.h"
 
-#define NTKLOG_BLOCK_BITS	8
-#define NTKLOG_BLOCK_WAYS	4
+#define NTKLOG_BLOCK_HASH_BITS	8
+#define NTKLOG_BLOCK_BUCKET_SIZE	4
 
 /* A block that began longer ago counts as ended, because its end has probably been missed. */
 #define NTKLOG_BLOCK_MAX_MS	(10 * 60 * MSEC_PER_SEC)
 
 /*
- * A time in which a task was blocked, in cycles. since is 0 if there is none; cycles is 0 while the
- * task is blocked. A frame of 0 ends the frames, if there are fewer.
+ * A time in which a task was blocked, in cycles. since is 0 if there is none; blocked_cycles is 0
+ * while the task is blocked. A frame of 0 ends the frames, if there are fewer.
  */
-struct ntklog_block {
+struct ntklog_blocked_period {
 	u64 since;
-	u64 cycles;
+	u64 blocked_cycles;
 	unsigned long frames[NTKLOG_BLOCK_FRAMES];
 };
 
@@ -49,28 +49,28 @@ struct ntklog_block {
  * Blocks of one task, which is only compared. When a block begins, a longest one that is older than
  * the task's oldest hold is dropped.
  */
-struct ntklog_task_blocks {
+struct ntklog_block_entry {
 	const struct task_struct *task;
-	struct ntklog_block last;
-	struct ntklog_block longest;
+	struct ntklog_blocked_period last_period;
+	struct ntklog_blocked_period longest_period;
 };
 
-/* is_used: a CPU reads or writes the entries, with interrupts off. */
+/* is_locked: a CPU reads or writes the entries, with interrupts off. */
 struct ntklog_block_bucket {
-	atomic_t is_used;
-	struct ntklog_task_blocks entries[NTKLOG_BLOCK_WAYS];
+	atomic_t is_locked;
+	struct ntklog_block_entry entries[NTKLOG_BLOCK_BUCKET_SIZE];
 };
 
 /* Published with smp_store_release(); set to NULL when no probe and no hook runs. */
 static struct ntklog_block_bucket *ntklog_block_buckets;
 
 /**
- * ntklog_blocks_have_stacks() - test whether a session logs the stacks of sleeping locks
+ * ntklog_block_stacks_are_needed() - test whether a session logs the stacks of sleeping locks
  *
  * Context: any. The result may be stale when it is returned.
  * Return: true if a started session that logs sleeping locks wants the stacks of resources.
  */
-bool ntklog_blocks_have_stacks(void)
+bool ntklog_block_stacks_are_needed(void)
 {
 	const u64 stack_sessions = etw_find_stack_sessions_for_event(ETW_STACKED_RESOURCE, U64_MAX);
 
@@ -83,7 +83,7 @@ bool ntklog_blocks_have_stacks(void)
 				 etw_find_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
 				 etw_find_sessions_for_event(PERF_LINUX_WW_MUTEX));
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_blocks_have_stacks);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_block_stacks_are_needed);
 
 /**
  * ntklog_alloc_block_stacks() - allocate the table if a session logs stacks
@@ -94,10 +94,11 @@ void ntklog_alloc_block_stacks(void)
 {
 	struct ntklog_block_bucket *buckets;
 
-	if (ntklog_block_buckets || !ntklog_blocks_have_stacks())
+	if (ntklog_block_buckets || !ntklog_block_stacks_are_needed())
 		return;
-	buckets = kvcalloc(1 << NTKLOG_BLOCK_BITS, sizeof(*buckets), GFP_KERNEL | __GFP_NOWARN);
-	/* Pairs with smp_load_acquire() in ntklog_use_bucket(). */
+	buckets = kvcalloc(1 << NTKLOG_BLOCK_HASH_BITS, sizeof(*buckets),
+			   GFP_KERNEL | __GFP_NOWARN);
+	/* Pairs with smp_load_acquire() in ntklog_trylock_bucket(). */
 	smp_store_release(&ntklog_block_buckets, buckets);
 }
 
@@ -109,15 +110,15 @@ static void ntklog_run_block_stacks_work(struct work_struct *work)
 static DECLARE_WORK(ntklog_block_stacks_work, ntklog_run_block_stacks_work);
 
 /**
- * ntklog_request_block_stacks() - have the table allocated if a session logs stacks
+ * ntklog_queue_block_stacks_work() - have the table allocated if a session logs stacks
  *
  * A work item allocates, because the caller must not wait until memory is reclaimed.
  *
  * Context: work item that is cancelled before ntklog_free_block_stacks().
  */
-void ntklog_request_block_stacks(void)
+void ntklog_queue_block_stacks_work(void)
 {
-	if (!READ_ONCE(ntklog_block_buckets) && ntklog_blocks_have_stacks())
+	if (!READ_ONCE(ntklog_block_buckets) && ntklog_block_stacks_are_needed())
 		schedule_work(&ntklog_block_stacks_work);
 }
 
@@ -134,7 +135,7 @@ void ntklog_free_block_stacks(void)
 }
 
 /* Returns NULL if there is no table, or if another CPU uses the bucket. */
-static struct ntklog_block_bucket *ntklog_use_bucket(const struct task_struct *task)
+static struct ntklog_block_bucket *ntklog_trylock_bucket(const struct task_struct *task)
 {
 	struct ntklog_block_bucket *bucket;
 
@@ -142,52 +143,54 @@ static struct ntklog_block_bucket *ntklog_use_bucket(const struct task_struct *t
 	bucket = smp_load_acquire(&ntklog_block_buckets);
 	if (!bucket)
 		return NULL;
-	bucket += hash_ptr(task, NTKLOG_BLOCK_BITS);
-	return atomic_cmpxchg_acquire(&bucket->is_used, 0, 1) ? NULL : bucket;
+	bucket += hash_ptr(task, NTKLOG_BLOCK_HASH_BITS);
+	return atomic_cmpxchg_acquire(&bucket->is_locked, 0, 1) ? NULL : bucket;
 }
 
-static void ntklog_put_bucket(struct ntklog_block_bucket *bucket)
+static void ntklog_unlock_bucket(struct ntklog_block_bucket *bucket)
 {
-	atomic_set_release(&bucket->is_used, 0);
+	atomic_set_release(&bucket->is_locked, 0);
 }
 
-static struct ntklog_task_blocks *ntklog_find_blocks(struct ntklog_block_bucket *bucket,
-						     const struct task_struct *task)
+static struct ntklog_block_entry *ntklog_find_block_entry(struct ntklog_block_bucket *bucket,
+							  const struct task_struct *task)
 {
 	int i;
 
-	for (i = 0; i < NTKLOG_BLOCK_WAYS; i++)
+	for (i = 0; i < NTKLOG_BLOCK_BUCKET_SIZE; i++)
 		if (bucket->entries[i].task == task)
 			return &bucket->entries[i];
 	return NULL;
 }
 
-static bool ntklog_blocks_are_replaceable(const struct ntklog_task_blocks *blocks, u64 now)
+static bool ntklog_entry_is_replaceable(const struct ntklog_block_entry *entry, u64 now)
 {
 	/* Signed, because the clocks of two CPUs may differ. */
-	return !blocks->task || blocks->last.cycles ||
-	       (s64)(now - blocks->last.since) > (s64)ntklog_ms_to_cycles(NTKLOG_BLOCK_MAX_MS);
+	return !entry->task || entry->last_period.blocked_cycles ||
+	       (s64)(now - entry->last_period.since) >
+		       (s64)ntklog_ms_to_cycles(NTKLOG_BLOCK_MAX_MS);
 }
 
 /* Returns NULL if the task has no entry and each entry of the bucket has a block that goes on. */
-static struct ntklog_task_blocks *ntklog_find_or_take_blocks(struct ntklog_block_bucket *bucket,
-							     const struct task_struct *task,
-							     u64 now)
+static struct ntklog_block_entry *ntklog_find_or_take_entry(struct ntklog_block_bucket *bucket,
+							    const struct task_struct *task,
+							    u64 now)
 {
-	struct ntklog_task_blocks *blocks = ntklog_find_blocks(bucket, task);
-	struct ntklog_task_blocks *entry;
+	struct ntklog_block_entry *entry = ntklog_find_block_entry(bucket, task);
+	struct ntklog_block_entry *candidate;
 
-	if (blocks)
-		return blocks;
-	for (entry = bucket->entries; entry < &bucket->entries[NTKLOG_BLOCK_WAYS]; entry++)
-		if (ntklog_blocks_are_replaceable(entry, now) &&
-		    (!blocks || entry->last.since < blocks->last.since))
-			blocks = entry;
-	if (blocks) {
-		blocks->task = task;
-		blocks->longest.since = 0;
+	if (entry)
+		return entry;
+	for (candidate = bucket->entries; candidate < &bucket->entries[NTKLOG_BLOCK_BUCKET_SIZE];
+	     candidate++)
+		if (ntklog_entry_is_replaceable(candidate, now) &&
+		    (!entry || candidate->last_period.since < entry->last_period.since))
+			entry = candidate;
+	if (entry) {
+		entry->task = task;
+		entry->longest_period.since = 0;
 	}
-	return blocks;
+	return entry;
 }
 
 /* Return when the oldest hold of the current task began, or U64_MAX if it has no hold. */
@@ -196,7 +199,7 @@ static u64 ntklog_find_oldest_hold_start(const struct ntklog_task *record)
 	u64 oldest_start = U64_MAX;
 	int i;
 
-	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
+	for (i = 1; i <= NTKLOG_TASK_SLOT_COUNT; i++) {
 		const struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		if (READ_ONCE(slot->lock) && !(READ_ONCE(slot->action) & NTKLOG_SLEEPING_WAITING))
@@ -206,97 +209,99 @@ static u64 ntklog_find_oldest_hold_start(const struct ntklog_task *record)
 }
 
 /**
- * ntklog_begin_block() - save the stack of the current task, which is about to be blocked
+ * ntklog_begin_blocked_period() - save the stack of the current task, which is about to be blocked
  * @record: its record
  * @now: current time, in cycles
  *
  * Context: probe of sched_switch; a session logs stacks.
  */
-void ntklog_begin_block(const struct ntklog_task *record, u64 now)
+void ntklog_begin_blocked_period(const struct ntklog_task *record, u64 now)
 {
 	u64 oldest_start = ntklog_find_oldest_hold_start(record);
 	struct ntklog_block_bucket *bucket;
-	struct ntklog_task_blocks *blocks;
+	struct ntklog_block_entry *entry;
 
 	/* A task that only waits for a lock has no hold to explain. */
 	if (oldest_start == U64_MAX)
 		return;
-	bucket = ntklog_use_bucket(record->task);
+	bucket = ntklog_trylock_bucket(record->task);
 	if (!bucket)
 		return;
-	blocks = ntklog_find_or_take_blocks(bucket, record->task, now);
-	if (blocks) {
-		if (blocks->longest.since < oldest_start)
-			blocks->longest.since = 0;
-		blocks->last.since = now;
-		blocks->last.cycles = 0;
-		if (!ntklog_save_stack(blocks->last.frames, NTKLOG_BLOCK_FRAMES)) {
-			blocks->task = NULL;
-			blocks->last.since = 0;
+	entry = ntklog_find_or_take_entry(bucket, record->task, now);
+	if (entry) {
+		if (entry->longest_period.since < oldest_start)
+			entry->longest_period.since = 0;
+		entry->last_period.since = now;
+		entry->last_period.blocked_cycles = 0;
+		if (!ntklog_save_stack(entry->last_period.frames, NTKLOG_BLOCK_FRAMES)) {
+			entry->task = NULL;
+			entry->last_period.since = 0;
 		}
 	}
-	ntklog_put_bucket(bucket);
+	ntklog_unlock_bucket(bucket);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_block);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_blocked_period);
 
 /**
- * ntklog_end_block() - keep the stack of a block if it is the longest one
+ * ntklog_end_blocked_period() - keep the stack of a block if it is the longest one
  * @task: the task, which gets a CPU
  * @since: when the block began; may not be the last block in the table
  * @blocked_cycles: how long it was blocked, in cycles
  *
  * Context: probe of sched_switch.
  */
-void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked_cycles)
+void ntklog_end_blocked_period(const struct task_struct *task, u64 since, u64 blocked_cycles)
 {
-	struct ntklog_block_bucket *bucket = ntklog_use_bucket(task);
-	struct ntklog_task_blocks *blocks;
+	struct ntklog_block_bucket *bucket = ntklog_trylock_bucket(task);
+	struct ntklog_block_entry *entry;
 
 	if (!bucket)
 		return;
-	blocks = ntklog_find_blocks(bucket, task);
-	if (blocks && blocks->last.since == since) {
-		blocks->last.cycles = max(blocked_cycles, 1ULL);
-		if (!blocks->longest.since || blocks->longest.cycles < blocked_cycles)
-			blocks->longest = blocks->last;
+	entry = ntklog_find_block_entry(bucket, task);
+	if (entry && entry->last_period.since == since) {
+		entry->last_period.blocked_cycles = max(blocked_cycles, 1ULL);
+		if (!entry->longest_period.since ||
+		    entry->longest_period.blocked_cycles < blocked_cycles)
+			entry->longest_period = entry->last_period;
 	}
-	ntklog_put_bucket(bucket);
+	ntklog_unlock_bucket(bucket);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_end_block);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_end_blocked_period);
 
 /**
- * ntklog_get_longest_block() - get the longest block of a hold
+ * ntklog_get_longest_block_stack() - get the longest block of a hold
  * @task: the task that holds the lock
  * @acquire_time: when the hold began, in cycles
- * @block: the result; its lock is not set
+ * @block_stack: the result; its lock is not set
  *
  * Context: task, preemption off.
  * Return: true if the longest block that is known of the task began in the hold.
  */
-bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
-			      struct ntklog_block_stack *block)
+bool ntklog_get_longest_block_stack(const struct task_struct *task, u64 acquire_time,
+				    struct ntklog_block_stack *block_stack)
 {
-	const struct ntklog_task_blocks *blocks;
+	const struct ntklog_block_entry *entry;
 	struct ntklog_block_bucket *bucket;
 	bool is_found = false;
 	unsigned long flags;
 	int i;
 
 	local_irq_save(flags);
-	bucket = ntklog_use_bucket(task);
+	bucket = ntklog_trylock_bucket(task);
 	if (bucket) {
-		blocks = ntklog_find_blocks(bucket, task);
-		is_found = blocks && blocks->longest.since >= acquire_time;
+		entry = ntklog_find_block_entry(bucket, task);
+		is_found = entry && entry->longest_period.since >= acquire_time;
 		if (is_found) {
-			block->since = blocks->longest.since;
-			block->blocked = blocks->longest.cycles;
+			block_stack->since = entry->longest_period.since;
+			block_stack->blocked = entry->longest_period.blocked_cycles;
 			for (i = 0; i < NTKLOG_BLOCK_FRAMES; i++)
-				block->frames[i] =
-					ntklog_get_displayed_address(blocks->longest.frames[i]);
+				block_stack->frames[i] =
+					ntklog_get_displayed_address(entry->longest_period
+									     .frames[i]);
 		}
-		ntklog_put_bucket(bucket);
+		ntklog_unlock_bucket(bucket);
 	}
 	local_irq_restore(flags);
 	return is_found;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_get_longest_block);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_get_longest_block_stack);

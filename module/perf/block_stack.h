@@ -13,13 +13,13 @@
 
 #include "../ground/task_record.h"
 
-bool ntklog_blocks_have_stacks(void);
+bool ntklog_block_stacks_are_needed(void);
 void ntklog_alloc_block_stacks(void);
-void ntklog_request_block_stacks(void);
+void ntklog_queue_block_stacks_work(void);
 void ntklog_free_block_stacks(void);
-void ntklog_begin_block(const struct ntklog_task *record, u64 now);
-void ntklog_end_block(const struct task_struct *task, u64 since, u64 blocked_cycles);
-bool ntklog_get_longest_block(const struct task_struct *task, u64 acquire_time,
-			      struct ntklog_block_stack *block);
+void ntklog_begin_blocked_period(const struct ntklog_task *record, u64 now);
+void ntklog_end_blocked_period(const struct task_struct *task, u64 since, u64 blocked_cycles);
+bool ntklog_get_longest_block_stack(const struct task_struct *task, u64 acquire_time,
+				    struct ntklog_block_stack *block_stack);
 
 #endif /* _NTKLOG_PERF_BLOCK_STACK_H */

@@ -36,13 +36,13 @@
 #define NT_PRIORITY_MAX		31
 static_assert((NT_PRIORITY_REALTIME_MIN - 1) * 8 == NICE_WIDTH * 3);
 
-/* Both are written by ntklog_update_context_swaps(). */
+/* Both are written by ntklog_update_sched_probes(). */
 static bool ntklog_context_swap_probes_are_registered;
-static bool ntklog_cpu_idle_is_registered;
+static bool ntklog_idle_probe_registered;
 
-struct tracepoint *ntklog_sched_switch;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_switch);
-static struct tracepoint *ntklog_cpu_idle;
+struct tracepoint *ntklog_sched_switch_tp;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_switch_tp);
+static struct tracepoint *ntklog_cpu_idle_tp;
 
 /* C-state that this CPU entered last. Written by the cpu_idle probe. */
 static DEFINE_PER_CPU(u8, ntklog_c_state);
@@ -93,49 +93,49 @@ u8 ntklog_convert_to_nt_priority(const struct task_struct *task, bool is_idle)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_convert_to_nt_priority);
 
 /* WaitReason, WaitMode and State of the old thread: three bytes of the record, in this order. */
-#define NT_OLD_THREAD_WORD(_wait_reason, _wait_mode, _state)			\
+#define NT_PACK_OLD_STATE(_wait_reason, _wait_mode, _state)			\
 	(KWAIT_REASON_##_wait_reason | KPROCESSOR_MODE_##_wait_mode << 8 |	\
 	 KTHREAD_STATE_##_state << 16)
 
 /* States of a task that has ended, or that waits for a debugger or a signal to continue. */
 #define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
 
-static __always_inline u32 ntklog_make_old_thread_word_slow(unsigned int state)
+static __always_inline u32 ntklog_pack_old_state_slow(unsigned int state)
 {
 	if (state == TASK_RUNNING)
-		return NT_OLD_THREAD_WORD(WR_YIELD_EXECUTION, KERNEL, READY);
+		return NT_PACK_OLD_STATE(WR_YIELD_EXECUTION, KERNEL, READY);
 	if (state & NT_RARE_STATES) {
 		bool is_terminated = state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD);
 
 		if (state & (__TASK_STOPPED | __TASK_TRACED))
-			return is_terminated ? NT_OLD_THREAD_WORD(SUSPENDED, KERNEL, TERMINATED) :
-					    NT_OLD_THREAD_WORD(SUSPENDED, KERNEL, WAITING);
-		return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, TERMINATED);
+			return is_terminated ? NT_PACK_OLD_STATE(SUSPENDED, KERNEL, TERMINATED) :
+					    NT_PACK_OLD_STATE(SUSPENDED, KERNEL, WAITING);
+		return NT_PACK_OLD_STATE(EXECUTIVE, KERNEL, TERMINATED);
 	}
-	return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, WAITING);
+	return NT_PACK_OLD_STATE(EXECUTIVE, KERNEL, WAITING);
 }
 
 /* unlikely() keeps all but a user task in an interruptible sleep out of line. */
-static __always_inline u32 ntklog_make_old_thread_word(const struct task_struct *task, bool is_idle,
-						       bool preempted, unsigned int state)
+static __always_inline u32 ntklog_pack_old_state(const struct task_struct *task, bool is_idle,
+						 bool preempted, unsigned int state)
 {
-	u32 old_thread_word = NT_OLD_THREAD_WORD(USER_REQUEST, USER, WAITING);
+	u32 packed_old_state = NT_PACK_OLD_STATE(USER_REQUEST, USER, WAITING);
 
 	/* An idle task does not wait, and it keeps the state of a running thread, as in NT. */
 	if (unlikely(is_idle))
-		return NT_OLD_THREAD_WORD(EXECUTIVE, KERNEL, RUNNING);
+		return NT_PACK_OLD_STATE(EXECUTIVE, KERNEL, RUNNING);
 	if (unlikely(preempted))
-		return NT_OLD_THREAD_WORD(WR_PREEMPTED, KERNEL, READY);
+		return NT_PACK_OLD_STATE(WR_PREEMPTED, KERNEL, READY);
 	if (unlikely(state != TASK_INTERRUPTIBLE) &&
 	    (!(state & TASK_INTERRUPTIBLE) || state & NT_RARE_STATES))
-		return ntklog_make_old_thread_word_slow(state);
+		return ntklog_pack_old_state_slow(state);
 	/* Interruptible sleep of a kernel thread is usually a wait for work. */
 	if (unlikely(task->flags & PF_KTHREAD)) {
-		old_thread_word = NT_OLD_THREAD_WORD(WR_QUEUE, KERNEL, WAITING);
+		packed_old_state = NT_PACK_OLD_STATE(WR_QUEUE, KERNEL, WAITING);
 		/* Force a branch: a conditional move would cost all tasks an instruction. */
-		OPTIMIZER_HIDE_VAR(old_thread_word);
+		OPTIMIZER_HIDE_VAR(packed_old_state);
 	}
-	return old_thread_word;
+	return packed_old_state;
 }
 
 /* NewThreadWaitTime, in clock ticks. */
@@ -163,7 +163,7 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 			    unsigned int old_state)
 {
 	/* Only idle tasks have PID 0. */
-	u32 id = task_pid_nr(new), priorities, old_thread_word;
+	u32 id = task_pid_nr(new), priorities, packed_old_state;
 
 	record->new_thread_id = id;
 	priorities = ntklog_convert_priority(new, !id);
@@ -176,14 +176,14 @@ ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	record->old_thread_priority = priorities >> 8;
 	record->new_thread_quantum = priorities >> 16;
 	record->old_thread_quantum = priorities >> 24;
-	old_thread_word = ntklog_make_old_thread_word(old, !id, preempted, old_state);
+	packed_old_state = ntklog_pack_old_state(old, !id, preempted, old_state);
 	/* Keep the compiler from storing the three bytes of each case separately. */
-	OPTIMIZER_HIDE_VAR(old_thread_word);
-	old_thread_word |= (u32)old->wake_cpu << 24;
-	record->old_thread_wait_reason = old_thread_word;
-	record->old_thread_wait_mode = old_thread_word >> 8;
-	record->old_thread_state = old_thread_word >> 16;
-	record->old_thread_ideal_processor = old_thread_word >> 24;
+	OPTIMIZER_HIDE_VAR(packed_old_state);
+	packed_old_state |= (u32)old->wake_cpu << 24;
+	record->old_thread_wait_reason = packed_old_state;
+	record->old_thread_wait_mode = packed_old_state >> 8;
+	record->old_thread_state = packed_old_state >> 16;
+	record->old_thread_ideal_processor = packed_old_state >> 24;
 }
 
 /* The C-state is a byte of the prefix. */
@@ -208,15 +208,16 @@ ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *o
 	const u64 versions = etw_get_versions_by_session(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 record_v1;
-	struct etw_logged_event logged;
+	struct etw_logged_event logged_event;
 
 	ntklog_fill_context_swap_v1(&record_v1, preempted, old, new, old_state);
 	memcpy(&record, &record_v1, sizeof(record_v1));
 	if (versions & ETW_VERSION_ABOVE_1_BITS || trace_contextswap_enabled())
 		ntklog_fill_context_swap_v2_fields(&record, old, new);
-	logged = etw_log_event_in_versions(versions, PERFINFO_LOG_TYPE_CONTEXTSWAP,
-					   &record_v1, sizeof(record_v1), &record, sizeof(record));
-	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP, logged, 0, false);
+	logged_event = etw_log_event_in_versions(versions, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+						 &record_v1, sizeof(record_v1), &record,
+						 sizeof(record));
+	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP, logged_event, 0, false);
 	trace_contextswap(&record);
 }
 
@@ -228,16 +229,16 @@ static noinline void ntklog_end_context_swap_v1(u64 sessions,
 			   etw_end_event(sessions, record, sizeof(*record)), 0, false);
 }
 
-static noinline void ntklog_end_context_swap_v2_up(u64 sessions,
-						   const struct wmi_contextswap *record)
+static noinline void ntklog_end_context_swap_v2plus(u64 sessions,
+						    const struct wmi_contextswap *record)
 {
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
 			   etw_end_event(sessions, record, sizeof(*record)), 0, false);
 }
 
 static noinline void
-ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *old,
-			      struct task_struct *new, unsigned int old_state)
+ntklog_log_context_swap_v2plus(u64 sessions, bool preempted, struct task_struct *old,
+			       struct task_struct *new, unsigned int old_state)
 {
 	const u8 *versions = etw_contextswap_versions.by_session;
 	u8 version = READ_ONCE(versions[etw_find_first_session(sessions)]) + 1;
@@ -252,7 +253,7 @@ ntklog_log_context_swap_v2_up(u64 sessions, bool preempted, struct task_struct *
 	ntklog_fill_context_swap_v1(record, preempted, old, new, old_state);
 	ntklog_fill_context_swap_v2_fields(record, old, new);
 	if (unlikely(etw_find_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, sessions)))
-		ntklog_end_context_swap_v2_up(sessions, record);
+		ntklog_end_context_swap_v2plus(sessions, record);
 }
 
 static void ntklog_sched_switch_probe(void *data, bool preempted,
@@ -268,7 +269,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 		if (sessions & (sessions - 1))
 			ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
 		else
-			ntklog_log_context_swap_v2_up(sessions, preempted, old, new, old_state);
+			ntklog_log_context_swap_v2plus(sessions, preempted, old, new, old_state);
 	} else if (etw_begin_event(sessions, PERFINFO_LOG_TYPE_CONTEXTSWAP, 1,
 				   sizeof(struct wmi_contextswap_v1), &record)) {
 		/* etw_begin_event() may be used, because the scheduler does not run in an NMI. */
@@ -295,8 +296,8 @@ static int ntklog_get_context_swap_err(const struct etw_provider *provider)
 	return READ_ONCE(ntklog_context_swap_probe_err);
 }
 
-static void ntklog_update_context_swaps(struct ntklog_event_group *group,
-					const struct perfinfo_groupmask *wanted_groups)
+static void ntklog_update_sched_probes(struct ntklog_event_group *group,
+				       const struct perfinfo_groupmask *wanted_groups)
 {
 	bool enable = etw_group_mask_test(wanted_groups, PERF_CONTEXT_SWITCH);
 	int err;
@@ -304,7 +305,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 	if (enable == ntklog_context_swap_probes_are_registered)
 		return;
 	if (enable) {
-		err = tracepoint_probe_register(ntklog_sched_switch,
+		err = tracepoint_probe_register(ntklog_sched_switch_tp,
 						ntklog_sched_switch_probe, NULL);
 		WRITE_ONCE(ntklog_context_swap_probe_err, err);
 		if (err) {
@@ -313,14 +314,14 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 			return;
 		}
 		/* The C-state is optional. */
-		ntklog_cpu_idle_is_registered = ntklog_cpu_idle &&
-			!tracepoint_probe_register(ntklog_cpu_idle,
+		ntklog_idle_probe_registered = ntklog_cpu_idle_tp &&
+			!tracepoint_probe_register(ntklog_cpu_idle_tp,
 						   ntklog_cpu_idle_probe, NULL);
 	} else {
-		tracepoint_probe_unregister(ntklog_sched_switch,
+		tracepoint_probe_unregister(ntklog_sched_switch_tp,
 					    ntklog_sched_switch_probe, NULL);
-		if (ntklog_cpu_idle_is_registered)
-			tracepoint_probe_unregister(ntklog_cpu_idle,
+		if (ntklog_idle_probe_registered)
+			tracepoint_probe_unregister(ntklog_cpu_idle_tp,
 						    ntklog_cpu_idle_probe, NULL);
 	}
 	WRITE_ONCE(ntklog_context_swap_probes_are_registered, enable);
@@ -343,7 +344,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_context_swaps_are_traced);
 static struct ntklog_event_group ntklog_context_swap_group = {
 	.provider.group = PERF_CONTEXT_SWITCH,
 	.provider.get_err = ntklog_get_context_swap_err,
-	.update = ntklog_update_context_swaps,
+	.update = ntklog_update_sched_probes,
 	.updates_by_work = true,
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_context_swap_group),
 };
@@ -366,9 +367,9 @@ void ntklog_context_swap_tracepoint_unreg(void)
  */
 int __init ntklog_context_swap_init(void)
 {
-	ntklog_cpu_idle = ntklog_find_tracepoint("cpu_idle");
-	ntklog_sched_switch = ntklog_find_tracepoint("sched_switch");
-	if (!ntklog_sched_switch)
+	ntklog_cpu_idle_tp = ntklog_find_tracepoint("cpu_idle");
+	ntklog_sched_switch_tp = ntklog_find_tracepoint("sched_switch");
+	if (!ntklog_sched_switch_tp)
 		return -ENOENT;
 	ntklog_init_nt_priorities();
 	ntklog_event_group_init(&ntklog_context_swap_group);

@@ -11,7 +11,7 @@ struct wmi_contextswap;
 u8 ntklog_convert_to_nt_priority(const struct task_struct *task, bool is_idle);
 
 /* The tracepoint of the events; tests replace it. */
-extern struct tracepoint *ntklog_sched_switch;
+extern struct tracepoint *ntklog_sched_switch_tp;
 
 bool ntklog_context_swaps_are_traced(void);
 int ntklog_context_swap_init(void);

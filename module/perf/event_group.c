@@ -16,7 +16,7 @@ static void ntklog_event_group_update(struct ntklog_event_group *group)
 	mutex_lock(&group->mutex);
 	spin_lock(&group->lock);
 	is_usable = group->state == NTKLOG_EVENT_GROUP_USABLE;
-	wanted_groups = group->session_mask;
+	wanted_groups = group->session_groups;
 	if (group->has_probe || group->user_count)
 		etw_group_mask_set(&wanted_groups, group->provider.group);
 	spin_unlock(&group->lock);
@@ -38,7 +38,7 @@ static void ntklog_event_group_set_mask(struct etw_provider *provider,
 							provider);
 
 	spin_lock(&group->lock);
-	group->session_mask = *mask;
+	group->session_groups = *mask;
 	spin_unlock(&group->lock);
 	ntklog_event_group_update(group);
 }
@@ -140,7 +140,7 @@ bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group)
 
 	spin_lock(&group->lock);
 	has_subscribers = group->has_probe ||
-			  etw_group_mask_test(&group->session_mask, group->provider.group);
+			  etw_group_mask_test(&group->session_groups, group->provider.group);
 	spin_unlock(&group->lock);
 	return has_subscribers;
 }

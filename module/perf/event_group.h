@@ -34,10 +34,10 @@ enum ntklog_event_group_state {
  *	or removes the probe of the tracepoint holds this mutex, so a work item calls @update for it
  * @mutex: serialises the calls of @update. Taken inside etw_mutex and, unless @updates_by_work,
  *	inside tracepoints_mutex
- * @lock: protects @state, @session_mask, @user_count and @has_probe. No lock of the module is taken
- *	inside it
+ * @lock: protects @state, @session_groups, @user_count and @has_probe. No lock of the module is
+ *	taken inside it
  * @state: state of the group
- * @session_mask: union of the group masks of all started sessions
+ * @session_groups: union of the group masks of all started sessions
  * @user_count: number of ntklog_event_group_get() calls that have not been undone
  * @has_probe: the tracepoint has at least one probe. Not a counter, because the kernel reports a
  *	first probe again after a registration has failed
@@ -51,7 +51,7 @@ struct ntklog_event_group {
 	struct mutex mutex;		/* held over @update */
 	spinlock_t lock;		/* protects the state and the subscribers */
 	enum ntklog_event_group_state state;
-	struct perfinfo_groupmask session_mask;
+	struct perfinfo_groupmask session_groups;
 	unsigned int user_count;
 	bool has_probe;
 	struct work_struct work;

@@ -63,40 +63,40 @@ static __always_inline bool ntklog_irq_stat_has_counter_at(size_t offset)
 /* irq_stat as an array of words, some of which are counters. */
 union ntklog_irq_stat {
 	irq_cpustat_t stat;
-	u32 word[sizeof(irq_cpustat_t) / sizeof(u32)];
+	u32 words[sizeof(irq_cpustat_t) / sizeof(u32)];
 	u64 pairs[sizeof(irq_cpustat_t) / sizeof(u64)];
 };
 
 #define ntklog_irq_stat (*(union ntklog_irq_stat __percpu *)&irq_stat)
-#define NTKLOG_IRQ_STAT_PAIRS	(sizeof(irq_cpustat_t) / sizeof(u64))
+#define NTKLOG_IRQ_STAT_PAIR_COUNT	(sizeof(irq_cpustat_t) / sizeof(u64))
 
 /* The loops unroll to one instruction for each counter or pair. */
-static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
+static __always_inline u64 ntklog_add_irq_stat_counters(u64 snapshot)
 {
 	size_t i;
 
 #pragma GCC unroll 64
-	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++) {
+	for (i = 0; i < NTKLOG_IRQ_STAT_PAIR_COUNT; i++) {
 		bool low_is_counter = ntklog_irq_stat_has_counter_at(i * sizeof(u64));
 		bool high_is_counter = ntklog_irq_stat_has_counter_at(i * sizeof(u64) +
 								      sizeof(u32));
 
 		if (low_is_counter && !high_is_counter)
-			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i]);
+			ntklog_this_cpu_add_u32_to_sum(snapshot, ntklog_irq_stat.words[2 * i]);
 		if (high_is_counter && !low_is_counter)
-			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i + 1]);
+			ntklog_this_cpu_add_u32_to_sum(snapshot, ntklog_irq_stat.words[2 * i + 1]);
 	}
 #pragma GCC unroll 64
-	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++)
+	for (i = 0; i < NTKLOG_IRQ_STAT_PAIR_COUNT; i++)
 		if (ntklog_irq_stat_has_counter_at(i * sizeof(u64)) &&
 		    ntklog_irq_stat_has_counter_at(i * sizeof(u64) + sizeof(u32)))
-			ntklog_this_cpu_add_to(snapshot, ntklog_irq_stat.pairs[i]);
+			ntklog_this_cpu_add_to_sum(snapshot, ntklog_irq_stat.pairs[i]);
 	return snapshot;
 }
 
 #else
 
-static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
+static __always_inline u64 ntklog_add_irq_stat_counters(u64 snapshot)
 {
 	return snapshot;
 }
@@ -111,17 +111,17 @@ static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
  */
 static __always_inline u64 ntklog_snapshot_interrupts(void)
 {
-	return ntklog_add_irq_stat((u32)raw_cpu_read(kstat.irqs_sum));
+	return ntklog_add_irq_stat_counters((u32)raw_cpu_read(kstat.irqs_sum));
 }
 
 /**
- * ntklog_interrupts_since() - count the interrupts since a snapshot
+ * ntklog_count_irqs_since() - count the interrupts since a snapshot
  * @snapshot: from ntklog_snapshot_interrupts() on this CPU
  *
  * Context: preemption off.
  * Return: number of interrupts.
  */
-static __always_inline u32 ntklog_interrupts_since(u64 snapshot)
+static __always_inline u32 ntklog_count_irqs_since(u64 snapshot)
 {
 	u64 increase = ntklog_snapshot_interrupts() - snapshot;
 

@@ -31,14 +31,14 @@
 #include "context_swap.h"
 #include "off_cpu.h"
 
-#define NTKLOG_OFF_CPU_BITS	10
+#define NTKLOG_OFF_CPU_HASH_BITS	10
 
 /* Number of tasks whose off_cpu_since is set, by the hash of the task's address. */
-static atomic_t ntklog_off_cpu_task_counts[1 << NTKLOG_OFF_CPU_BITS];
+static atomic_t ntklog_off_cpu_task_counts[1 << NTKLOG_OFF_CPU_HASH_BITS];
 
 static atomic_t *ntklog_find_off_cpu_counter(const struct task_struct *task)
 {
-	return &ntklog_off_cpu_task_counts[hash_ptr(task, NTKLOG_OFF_CPU_BITS)];
+	return &ntklog_off_cpu_task_counts[hash_ptr(task, NTKLOG_OFF_CPU_HASH_BITS)];
 }
 
 static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
@@ -52,49 +52,51 @@ static noinline void ntklog_begin_off_cpu(struct ntklog_task *record,
 		return;
 	WRITE_ONCE(record->is_blocked, is_blocked);
 	ntklog_write_u64(record->ns_queued_before, ntklog_ns_in_run_queues(task));
-	/* Publishes both. Pairs with the first smp_rmb() in ntklog_off_cpu_until_now(). */
+	/* Publishes both. Pairs with the first smp_rmb() in ntklog_get_off_cpu_times(). */
 	smp_wmb();
 	ntklog_write_u64(record->off_cpu_since, ntklog_read_cycles());
 	atomic_inc(ntklog_find_off_cpu_counter(task));
-	if (is_blocked && ntklog_blocks_have_stacks())
-		ntklog_begin_block(record, record->off_cpu_since);
+	if (is_blocked && ntklog_block_stacks_are_needed())
+		ntklog_begin_blocked_period(record, record->off_cpu_since);
 }
 
 /* Return which part of a time without a CPU, in cycles, the blocked @task was in run queues. */
-static u64 ntklog_get_ready_part(const struct task_struct *task, u64 ns_queued_before,
-				 u64 off_cpu_cycles)
+static u64 ntklog_get_ready_cycles(const struct task_struct *task, u64 ns_queued_before,
+				   u64 off_cpu_cycles)
 {
-	s64 queued = ntklog_ns_in_run_queues(task) - ns_queued_before;
+	s64 queued_ns = ntklog_ns_in_run_queues(task) - ns_queued_before;
 
-	return min(off_cpu_cycles, ntklog_ns_to_cycles(max_t(s64, queued, 0)));
+	return min(off_cpu_cycles, ntklog_ns_to_cycles(max_t(s64, queued_ns, 0)));
 }
 
 static noinline void ntklog_end_off_cpu(const struct task_struct *task)
 {
 	struct ntklog_task *record = ntklog_find_task_record(task);
-	u64 since, off_cpu_cycles, ready;
+	u64 since, off_cpu_cycles, ready_cycles;
 
 	/* The counter may be that of another task with the same hash. */
 	if (!record || !record->off_cpu_since)
 		return;
 	since = record->off_cpu_since;
 	off_cpu_cycles = ntklog_cycles_since(since, 0);
-	ready = off_cpu_cycles;
+	ready_cycles = off_cpu_cycles;
 	if (record->is_blocked)
-		ready = ntklog_get_ready_part(task, record->ns_queued_before, off_cpu_cycles);
+		ready_cycles =
+			ntklog_get_ready_cycles(task, record->ns_queued_before, off_cpu_cycles);
 	ntklog_write_u64(record->off_cpu_since, 0);
-	/* Pairs with the second smp_rmb() in ntklog_off_cpu_until_now(): off_cpu_since is 0. */
+	/* Pairs with the second smp_rmb() in ntklog_get_off_cpu_times(): off_cpu_since is 0. */
 	smp_wmb();
-	ntklog_write_u64(record->off_cpu.ready, record->off_cpu.ready + ready);
-	ntklog_write_u64(record->off_cpu.blocked, record->off_cpu.blocked + off_cpu_cycles - ready);
+	ntklog_write_u64(record->off_cpu.ready_cycles, record->off_cpu.ready_cycles + ready_cycles);
+	ntklog_write_u64(record->off_cpu.blocked_cycles,
+			 record->off_cpu.blocked_cycles + off_cpu_cycles - ready_cycles);
 	/*
 	 * The task copies the counters into slots as soon as it runs. Pairs with the first
-	 * smp_rmb() in ntklog_read_slot() of linux/held_locks.c.
+	 * smp_rmb() in ntklog_copy_slot() of linux/held_locks.c.
 	 */
 	smp_wmb();
-	record->last_ready_duration = ready;
-	if (record->is_blocked && ntklog_blocks_have_stacks())
-		ntklog_end_block(task, since, off_cpu_cycles - ready);
+	record->last_ready_duration = ready_cycles;
+	if (record->is_blocked && ntklog_block_stacks_are_needed())
+		ntklog_end_blocked_period(task, since, off_cpu_cycles - ready_cycles);
 	atomic_dec(ntklog_find_off_cpu_counter(task));
 	ntklog_cache_task_record(record);
 }
@@ -117,7 +119,7 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
 }
 
 /**
- * ntklog_off_cpu_until_now() - return how long a task has had no CPU, up to now
+ * ntklog_get_off_cpu_times() - return how long a task has had no CPU, up to now
  * @record: record of any task
  *
  * The counters of a task without a CPU grow when the task gets a CPU. If the task is just getting a
@@ -129,12 +131,12 @@ static void ntklog_off_cpu_probe(void *data, bool preempted, struct task_struct 
  * Context: preemption off, so that RCU keeps the record and the task valid.
  * Return: ntklog_task::off_cpu, and the time since the task lost its CPU.
  */
-struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
+struct ntklog_off_cpu_times ntklog_get_off_cpu_times(const struct ntklog_task *record)
 {
-	u64 since, off_cpu_cycles, ready, ns_queued_before;
+	u64 since, off_cpu_cycles, ready_cycles, ns_queued_before;
 	/* NULL if the task has exited. */
 	const struct task_struct *task = READ_ONCE(record->task);
-	struct ntklog_off_cpu sum;
+	struct ntklog_off_cpu_times sum;
 	bool is_blocked;
 
 	do {
@@ -147,24 +149,26 @@ struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record)
 		is_blocked = READ_ONCE(record->is_blocked);
 		ns_queued_before = ntklog_read_u64(record->ns_queued_before);
 		off_cpu_cycles = since ? ntklog_cycles_since(since, 0) : 0;
-		ready = off_cpu_cycles;
+		ready_cycles = off_cpu_cycles;
 		if (is_blocked)
-			ready = task && task_is_running(task) ?
-				ntklog_get_ready_part(task, ns_queued_before, off_cpu_cycles) : 0;
-		sum.ready = ntklog_read_u64(record->off_cpu.ready);
-		sum.blocked = ntklog_read_u64(record->off_cpu.blocked);
+			ready_cycles = task && task_is_running(task) ?
+					       ntklog_get_ready_cycles(task, ns_queued_before,
+								       off_cpu_cycles) :
+					       0;
+		sum.ready_cycles = ntklog_read_u64(record->off_cpu.ready_cycles);
+		sum.blocked_cycles = ntklog_read_u64(record->off_cpu.blocked_cycles);
 		/*
 		 * If a counter has grown meanwhile, off_cpu_since has changed. Pairs with the
 		 * smp_wmb() in ntklog_end_off_cpu().
 		 */
 		smp_rmb();
 	} while (ntklog_read_u64(record->off_cpu_since) != since);
-	sum.ready += ready;
-	sum.blocked += off_cpu_cycles - ready;
+	sum.ready_cycles += ready_cycles;
+	sum.blocked_cycles += off_cpu_cycles - ready_cycles;
 	return sum;
 }
 
-static void ntklog_clear_off_cpu(struct ntklog_task *record, void *unused)
+static void ntklog_clear_off_cpu_since(struct ntklog_task *record, void *unused)
 {
 	ntklog_write_u64(record->off_cpu_since, 0);
 }
@@ -181,7 +185,7 @@ int ntklog_start_off_cpu_counting(void)
 	int err;
 
 	ntklog_alloc_block_stacks();
-	err = tracepoint_probe_register(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
+	err = tracepoint_probe_register(ntklog_sched_switch_tp, ntklog_off_cpu_probe, NULL);
 	if (err)
 		ntklog_free_block_stacks();
 	return err;
@@ -194,10 +198,10 @@ int ntklog_start_off_cpu_counting(void)
  */
 void ntklog_stop_off_cpu_counting(void)
 {
-	tracepoint_probe_unregister(ntklog_sched_switch, ntklog_off_cpu_probe, NULL);
+	tracepoint_probe_unregister(ntklog_sched_switch_tp, ntklog_off_cpu_probe, NULL);
 	tracepoint_synchronize_unregister();
 	/* No probe ends the time without a CPU of the tasks that have none now. */
 	memset(ntklog_off_cpu_task_counts, 0, sizeof(ntklog_off_cpu_task_counts));
-	ntklog_visit_task_records(ntklog_clear_off_cpu, NULL);
+	ntklog_visit_task_records(ntklog_clear_off_cpu_since, NULL);
 	ntklog_free_block_stacks();
 }

@@ -6,13 +6,13 @@
 
 #include "../ground/task_record.h"
 
-static inline u64 ntklog_difference_or_0(u64 end, u64 start)
+static inline u64 ntklog_subtract_down_to_0(u64 end, u64 start)
 {
 	return end > start ? end - start : 0;
 }
 
 /**
- * ntklog_subtract_off_cpu() - subtract times without a CPU
+ * ntklog_subtract_off_cpu_times() - subtract times without a CPU
  * @end: counters at the end of a period, or a sum
  * @start: counters at the start of the period, or a part of the sum
  *
@@ -21,16 +21,18 @@ static inline u64 ntklog_difference_or_0(u64 end, u64 start)
  * Context: any.
  * Return: the differences, 0 instead of a negative one.
  */
-static inline struct ntklog_off_cpu ntklog_subtract_off_cpu(const struct ntklog_off_cpu *end,
-							    const struct ntklog_off_cpu *start)
+static inline struct ntklog_off_cpu_times
+ntklog_subtract_off_cpu_times(const struct ntklog_off_cpu_times *end,
+			      const struct ntklog_off_cpu_times *start)
 {
-	return (struct ntklog_off_cpu){
-		.ready = ntklog_difference_or_0(end->ready, start->ready),
-		.blocked = ntklog_difference_or_0(end->blocked, start->blocked),
+	return (struct ntklog_off_cpu_times){
+		.ready_cycles = ntklog_subtract_down_to_0(end->ready_cycles, start->ready_cycles),
+		.blocked_cycles = ntklog_subtract_down_to_0(end->blocked_cycles,
+							    start->blocked_cycles),
 	};
 }
 
-struct ntklog_off_cpu ntklog_off_cpu_until_now(const struct ntklog_task *record);
+struct ntklog_off_cpu_times ntklog_get_off_cpu_times(const struct ntklog_task *record);
 int ntklog_start_off_cpu_counting(void);
 void ntklog_stop_off_cpu_counting(void);
 

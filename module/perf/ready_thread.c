@@ -23,14 +23,14 @@
 #include "../ground/tracepoint.h"
 #include "ready_thread.h"
 
-struct tracepoint *ntklog_sched_waking;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_waking);
-struct tracepoint *ntklog_sched_wakeup_new;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new);
+struct tracepoint *ntklog_sched_waking_tp;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_waking_tp);
+struct tracepoint *ntklog_sched_wakeup_new_tp;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new_tp);
 
 /* Both are read and written with etw_mutex held. */
 static bool ntklog_ready_thread_probes_are_registered;
-static int ntklog_ready_thread_err;
+static int ntklog_ready_thread_probe_err;
 
 static void ntklog_log_ready_thread(struct task_struct *task, u8 adjust_reason)
 {
@@ -57,19 +57,20 @@ static void ntklog_sched_wakeup_new_probe(void *data, struct task_struct *task)
 	ntklog_log_ready_thread(task, ETW_READY_THREAD_ADJUST_NONE);
 }
 
-static int ntklog_register_probes(void)
+static int ntklog_register_waking_probes(void)
 {
 	int err;
 
-	if (!ntklog_sched_waking || !ntklog_sched_wakeup_new)
+	if (!ntklog_sched_waking_tp || !ntklog_sched_wakeup_new_tp)
 		return -ENOENT;
-	err = tracepoint_probe_register(ntklog_sched_waking, ntklog_sched_waking_probe, NULL);
+	err = tracepoint_probe_register(ntklog_sched_waking_tp, ntklog_sched_waking_probe, NULL);
 	if (err)
 		return err;
-	err = tracepoint_probe_register(ntklog_sched_wakeup_new, ntklog_sched_wakeup_new_probe,
+	err = tracepoint_probe_register(ntklog_sched_wakeup_new_tp, ntklog_sched_wakeup_new_probe,
 					NULL);
 	if (err)
-		tracepoint_probe_unregister(ntklog_sched_waking, ntklog_sched_waking_probe, NULL);
+		tracepoint_probe_unregister(ntklog_sched_waking_tp, ntklog_sched_waking_probe,
+					    NULL);
 	return err;
 }
 
@@ -81,23 +82,24 @@ static void ntklog_set_ready_thread_mask(struct etw_provider *provider,
 	if (enable == ntklog_ready_thread_probes_are_registered)
 		return;
 	if (enable) {
-		ntklog_ready_thread_err = ntklog_register_probes();
-		if (ntklog_ready_thread_err) {
+		ntklog_ready_thread_probe_err = ntklog_register_waking_probes();
+		if (ntklog_ready_thread_probe_err) {
 			pr_err("no ReadyThread events: sched_waking and sched_wakeup_new have not been attached: %d\n",
-			       ntklog_ready_thread_err);
+			       ntklog_ready_thread_probe_err);
 			return;
 		}
 	} else {
-		tracepoint_probe_unregister(ntklog_sched_wakeup_new, ntklog_sched_wakeup_new_probe,
+		tracepoint_probe_unregister(ntklog_sched_wakeup_new_tp,
+					    ntklog_sched_wakeup_new_probe, NULL);
+		tracepoint_probe_unregister(ntklog_sched_waking_tp, ntklog_sched_waking_probe,
 					    NULL);
-		tracepoint_probe_unregister(ntklog_sched_waking, ntklog_sched_waking_probe, NULL);
 	}
 	ntklog_ready_thread_probes_are_registered = enable;
 }
 
 static int ntklog_get_ready_thread_err(const struct etw_provider *provider)
 {
-	return ntklog_ready_thread_err;
+	return ntklog_ready_thread_probe_err;
 }
 
 static struct etw_provider ntklog_ready_thread_provider = {
@@ -113,8 +115,8 @@ static struct etw_provider ntklog_ready_thread_provider = {
  */
 void __init ntklog_ready_thread_init(void)
 {
-	ntklog_sched_waking = ntklog_find_tracepoint("sched_waking");
-	ntklog_sched_wakeup_new = ntklog_find_tracepoint("sched_wakeup_new");
+	ntklog_sched_waking_tp = ntklog_find_tracepoint("sched_waking");
+	ntklog_sched_wakeup_new_tp = ntklog_find_tracepoint("sched_wakeup_new");
 	etw_register_provider(&ntklog_ready_thread_provider);
 }
 

@@ -5,7 +5,7 @@
 struct tracepoint;
 
 /* The tracepoints of the events; tests replace them. */
-extern struct tracepoint *ntklog_sched_waking, *ntklog_sched_wakeup_new;
+extern struct tracepoint *ntklog_sched_waking_tp, *ntklog_sched_wakeup_new_tp;
 
 void ntklog_ready_thread_init(void);
 void ntklog_ready_thread_exit(void);

@@ -38,7 +38,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
  * Restart the countdown if it has expired. Returns true if the countdown samples this release.
  * Called with interrupts off.
  */
-static bool ntklog_check_release_countdown(struct ntklog_release_count *count)
+static bool ntklog_sample_by_countdown(struct ntklog_release_count *count)
 {
 	u32 rate = READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate), remainder;
 	/* With rate 1 every release is sampled, also one that finds the countdown restarted. */
@@ -56,12 +56,12 @@ static bool ntklog_check_release_countdown(struct ntklog_release_count *count)
  * ntklog_sample_release() - decide by NT's rules for resources whether a release is sampled
  * @count: count of this CPU, which includes the release
  * @wait_time: duration of the wait, in cycles; at most WMI_RESOURCE_WAIT_TIME_UNKNOWN if unknown
- * @contentions: number of waits that began during the hold
+ * @contention_delta: number of waits that began during the hold
  *
  * Context: preemption off.
  * Return: true if a rule samples the release.
  */
-bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u32 contentions)
+bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u32 contention_delta)
 {
 	u32 contention_rate = READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
 	unsigned long flags;
@@ -71,10 +71,10 @@ bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u3
 
 	local_irq_save(flags);
 	release_number = ntklog_get_release_count(count);
-	is_sampled = ntklog_check_release_countdown(count);
+	is_sampled = ntklog_sample_by_countdown(count);
 	local_irq_restore(flags);
 	div_u64_rem(release_number, contention_rate, &remainder);
 	if (wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !remainder)
 		return true;
-	return is_sampled || (contentions && contentions % contention_rate == 0);
+	return is_sampled || (contention_delta && contention_delta % contention_rate == 0);
 }

@@ -50,6 +50,6 @@ static inline u64 ntklog_get_release_count(const struct ntklog_release_count *co
 }
 
 void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 release_number);
-bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u32 contentions);
+bool ntklog_sample_release(struct ntklog_release_count *count, u64 wait_time, u32 contention_delta);
 
 #endif /* _NTKLOG_PERF_RELEASE_COUNT_H */

@@ -27,10 +27,10 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_key);
 
 static void ntklog_apply_release_rate_on_cpu(int cpu)
 {
-	struct ntklog_release_count *count = &per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases;
+	struct ntklog_release_count *count = &per_cpu_ptr(&ntklog_resource_cpu, cpu)->release_count;
 
 	ntklog_restart_release_countdown(count, ntklog_get_release_count(count));
-	count = &per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases;
+	count = &per_cpu_ptr(&ntklog_sleeping_lock_cpu, cpu)->release_count;
 	ntklog_restart_release_countdown(count, ntklog_get_release_count(count));
 }
 
@@ -41,7 +41,7 @@ static void ntklog_apply_release_rate(void)
 
 #define PERF_RESOURCE_PARAMETER(_name, _member)					\
 {										\
-	.information = &ntklog_resource_information,				\
+	.parameter_set = &ntklog_resource_parameter_set,			\
 	.name = _name,								\
 	.offset = offsetof(struct event_trace_executive_resource_information,	\
 			   _member),						\
@@ -49,22 +49,22 @@ static void ntklog_apply_release_rate(void)
 }
 
 static const struct ntklog_parameter
-ntklog_resource_parameters[PERF_RESOURCE_PARAMETERS] = {
+ntklog_resource_parameters[PERF_RESOURCE_PARAMETER_COUNT] = {
 	PERF_RESOURCE_PARAMETER("release_sample_rate", release_sampling_rate),
 	PERF_RESOURCE_PARAMETER("contention_sample_rate", contention_sampling_rate),
 	PERF_RESOURCE_PARAMETER("excessive_timeouts", number_of_excessive_timeouts),
 };
 
-struct ntklog_information ntklog_resource_information = {
-	.lock = __MUTEX_INITIALIZER(ntklog_resource_information.lock),
+struct ntklog_parameter_set ntklog_resource_parameter_set = {
+	.lock = __MUTEX_INITIALIZER(ntklog_resource_parameter_set.lock),
 	.words = (u32 *)&ntklog_resource_parameter_values,
 	.length = sizeof(ntklog_resource_parameter_values),
 	.v1_length = sizeof(ntklog_resource_parameter_values),
 	.parameters = ntklog_resource_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_resource_parameters),
-	.changed = ntklog_apply_release_rate,
+	.on_change = ntklog_apply_release_rate,
 };
-EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_parameter_set);
 
 /* Set in an owner pointer, clear in the address of a task. Owner pointers have no slots. */
 #define PERF_OWNER_POINTER_BITS	3ul
@@ -86,29 +86,29 @@ void ntklog_log_resource_initialize(const void *resource)
 		.action = WMI_RESOURCE_ACTION_INITIALIZE,
 	};
 
-	ntklog_write_resource(&record);
+	ntklog_write_resource_event(&record);
 }
 
 /**
  * ntklog_log_resource_reinitialize() - write the event of a reinitialisation
  * @resource: address of the resource
  * @owner_entry_count: number of owner entries that the resource had
- * @owners: number of owners that it had
+ * @owner_count: number of owners that it had
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
 void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entry_count,
-				      u32 owners)
+				      u32 owner_count)
 {
 	const struct wmi_resource64 record = {
 		.max_recursion_depth = owner_entry_count,
 		.thread_id = task_pid_nr(current),
 		.resource = ntklog_get_displayed_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_REINITIALIZE,
-		.contention_delta = owners,
+		.contention_delta = owner_count,
 	};
 
-	ntklog_write_resource(&record);
+	ntklog_write_resource_event(&record);
 }
 
 /**
@@ -142,7 +142,7 @@ void ntklog_log_resource_owner_pointer(const void *resource, u32 action)
 		.action = action,
 	};
 
-	ntklog_write_resource(&record);
+	ntklog_write_resource_event(&record);
 }
 
 /**
@@ -170,11 +170,11 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 	/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 	if (wait->start_cpu == smp_processor_id())
 		record.hold_time = ntklog_read_cycles() - wait->start_time;
-	ntklog_write_resource(&record);
+	ntklog_write_resource_event(&record);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_resource_timeout);
 
-static void ntklog_expire_resource_wait_timer(struct timer_list *timer)
+static void ntklog_handle_resource_timeout(struct timer_list *timer)
 {
 	struct ntklog_resource_wait *wait =
 		container_of(timer, struct ntklog_resource_wait, timer);
@@ -207,7 +207,7 @@ void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 	wait->timeout_count = 0;
 	wait->has_timer = true;
 	/* Pinned, so that the handler usually runs on this CPU and reads the same clock. */
-	timer_setup_on_stack(&wait->timer, ntklog_expire_resource_wait_timer, TIMER_PINNED);
+	timer_setup_on_stack(&wait->timer, ntklog_handle_resource_timeout, TIMER_PINNED);
 	mod_timer(&wait->timer, jiffies + ntklog_first_timeout_jiffies);
 }
 
@@ -270,7 +270,7 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 	if (record)
 		slot = ntklog_alloc_resource_slot(record, resource);
 	if (!slot) {
-		this_cpu_inc(ntklog_resource_cpu.untracked);
+		this_cpu_inc(ntklog_resource_cpu.untracked_count);
 		goto out;
 	}
 	now = ntklog_read_cycles();
@@ -304,18 +304,18 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 {
 	struct ntklog_task *owner_record = ntklog_find_record_with_slots(owner);
 	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner_record, resource);
-	u32 contentions = slot ? contention_count - READ_ONCE(slot->contention_count) : 0;
-	bool is_sampled = ntklog_sample_release(&this_cpu_ptr(&ntklog_resource_cpu)->releases,
+	u32 contention_delta = slot ? contention_count - READ_ONCE(slot->contention_count) : 0;
+	bool is_sampled = ntklog_sample_release(&this_cpu_ptr(&ntklog_resource_cpu)->release_count,
 						slot ? ntklog_read_u64(slot->wait_time) : 0,
-						contentions);
+						contention_delta);
 
 	if (!ntklog_resources_are_tracked())
 		return false;
 	if (!slot) {
 		if (owner & PERF_OWNER_POINTER_BITS)
-			this_cpu_inc(ntklog_resource_cpu.pointer_releases);
+			this_cpu_inc(ntklog_resource_cpu.owner_pointer_releases);
 		else
-			this_cpu_inc(ntklog_resource_cpu.unmatched);
+			this_cpu_inc(ntklog_resource_cpu.unmatched_count);
 		return false;
 	}
 	if (is_sampled) {
@@ -329,7 +329,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 			.action = exclusive ?
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
 				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
-			.contention_delta = contentions,
+			.contention_delta = contention_delta,
 		};
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
 		    READ_ONCE(slot->acquire_cpu) == smp_processor_id())
@@ -350,9 +350,9 @@ static void ntklog_update_resource_key(struct ntklog_event_group *group,
 	if (needs_tracking) {
 		static_branch_enable(&ntklog_resource_key);
 		/* All CPUs run the patched code now. */
-		ntklog_start_resource_slots();
+		ntklog_start_resource_tracking();
 	} else {
-		ntklog_stop_resource_slots();
+		ntklog_stop_resource_tracking();
 		static_branch_disable(&ntklog_resource_key);
 	}
 }
@@ -398,7 +398,8 @@ int __init ntklog_resource_init(unsigned int first_timeout_ms,
 	ntklog_first_timeout_jiffies = msecs_to_jiffies(first_timeout_ms);
 	ntklog_next_timeout_jiffies = msecs_to_jiffies(next_timeout_ms);
 	for_each_possible_cpu(cpu)
-		ntklog_restart_release_countdown(&per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases,
+		ntklog_restart_release_countdown(&per_cpu_ptr(&ntklog_resource_cpu, cpu)
+							  ->release_count,
 						 0);
 	ntklog_sleeping_locks_init(first_timeout_ms, next_timeout_ms);
 	ntklog_event_group_init(&ntklog_resource_group);

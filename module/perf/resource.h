@@ -26,7 +26,7 @@
 /* Enabled while resources are tracked. */
 DECLARE_STATIC_KEY_FALSE(ntklog_resource_key);
 
-extern struct ntklog_information ntklog_resource_information;
+extern struct ntklog_parameter_set ntklog_resource_parameter_set;
 
 /**
  * struct ntklog_resource_wait - a wait that may become excessive
@@ -54,7 +54,7 @@ struct ntklog_resource_wait {
 
 void ntklog_log_resource_initialize(const void *resource);
 void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entry_count,
-				      u32 owners);
+				      u32 owner_count);
 void ntklog_log_resource_owner_pointer(const void *resource, u32 action);
 void ntklog_drop_resource_slot(const void *resource, unsigned long owner);
 void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
@@ -98,10 +98,10 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		goto slow;
 	record = __this_cpu_read(ntklog_current.record);
-	slot = READ_ONCE(record->next_slot);
-	if (unlikely(slot == &record->slots[1 + NTKLOG_TASK_SLOTS]))
+	slot = READ_ONCE(record->next_resource_slot);
+	if (unlikely(slot == &record->resource_slots[1 + NTKLOG_TASK_SLOT_COUNT]))
 		goto slow;
-	WRITE_ONCE(record->next_slot, slot + 1);
+	WRITE_ONCE(record->next_resource_slot, slot + 1);
 	/* A softirq that arrives from here on takes the slot above. */
 	barrier();
 	ntklog_fill_resource_slot(slot, resource, ntklog_read_cycles(), 0, 1, contention_count);
@@ -125,7 +125,7 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
 		this_cpu_inc(ntklog_resource_cpu.exclusive_releases);
 	else
 		this_cpu_inc(ntklog_resource_cpu.shared_releases);
-	return ntklog_count_down_release(ntklog_resource_cpu.releases);
+	return ntklog_count_down_release(ntklog_resource_cpu.release_count);
 }
 
 /**
@@ -145,19 +145,19 @@ ntklog_track_resource_release(const void *resource, u32 contention_count)
 	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		return false;
 	record = __this_cpu_read(ntklog_current.record);
-	slot = READ_ONCE(record->next_slot) - 1;
+	slot = READ_ONCE(record->next_resource_slot) - 1;
 	if (unlikely(READ_ONCE(slot->lock) != resource ||
 		     slot->contention_count != contention_count ||
 		     slot->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN))
 		return false;
 	WRITE_ONCE(slot->lock, NULL);
-	/* A softirq takes the slot at next_slot without a test, so free the slot first. */
+	/* A softirq takes the slot at next_resource_slot without a test, so free the slot first. */
 	barrier();
-	WRITE_ONCE(record->next_slot, slot);
+	WRITE_ONCE(record->next_resource_slot, slot);
 	return true;
 }
 
-#define PERF_RESOURCE_PARAMETERS	3
+#define PERF_RESOURCE_PARAMETER_COUNT	3
 
 int ntklog_resource_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
 void ntklog_resource_exit(void);

@@ -21,9 +21,9 @@ static inline u32 ntklog_get_action_group(u32 action)
 	return (PERF_LINUX_MUTEX & ~0xA0000000) << (((action >> 16) & 0xF) - 1) | 0xA0000000;
 }
 
-void ntklog_write_resource(const struct wmi_resource64 *record);
-void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
-				const struct ntklog_caller *caller,
-				struct ntklog_block_stack *block);
+void ntklog_write_resource_event(const struct wmi_resource64 *record);
+void ntklog_write_sleeping_event(const struct wmi_resource64 *record, const void *lock,
+				 const struct ntklog_caller *caller,
+				 struct ntklog_block_stack *block_stack);
 
 #endif /* _NTKLOG_PERF_RESOURCE_EVENT_H */

@@ -4,7 +4,7 @@
 
 /*
  * Sample rates of executive resources and of Linux' sleeping locks. Written with the lock of
- * ntklog_resource_information held; read by the hooks with READ_ONCE().
+ * ntklog_resource_parameter_set held; read by the hooks with READ_ONCE().
  */
 
 #include <linux/types.h>

@@ -51,11 +51,11 @@ struct ntklog_task *ntklog_get_record_with_slots(void)
 		return NULL;
 	if (ntklog_record_has_slots(record))
 		return record;
-	for (i = 1; i <= NTKLOG_TASK_SLOTS; i++) {
-		WRITE_ONCE(record->slots[i].lock, NULL);
-		WRITE_ONCE(record->slots[i].filled_by_softirq, false);
+	for (i = 1; i <= NTKLOG_TASK_SLOT_COUNT; i++) {
+		WRITE_ONCE(record->resource_slots[i].lock, NULL);
+		WRITE_ONCE(record->resource_slots[i].filled_by_softirq, false);
 	}
-	WRITE_ONCE(record->next_slot, &record->slots[1]);
+	WRITE_ONCE(record->next_resource_slot, &record->resource_slots[1]);
 	/* Publish the cleared slots. Pairs with the acquire in ntklog_record_has_slots(). */
 	smp_store_release(&record->sequence, sequence);
 	return record;
@@ -76,14 +76,14 @@ struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *recor
 
 	if (!record)
 		return NULL;
-	last = READ_ONCE(record->next_slot) - 1;
+	last = READ_ONCE(record->next_resource_slot) - 1;
 	/* Pairs with the release in ntklog_fill_resource_slot(). */
-	if (last != record->slots && smp_load_acquire(&last->lock) == lock)
+	if (last != record->resource_slots && smp_load_acquire(&last->lock) == lock)
 		return last;
-	for (i = NTKLOG_TASK_SLOTS; i; i--) {
+	for (i = NTKLOG_TASK_SLOT_COUNT; i; i--) {
 		/* Pairs with the release in ntklog_fill_resource_slot(). */
-		if (smp_load_acquire(&record->slots[i].lock) == lock)
-			return &record->slots[i];
+		if (smp_load_acquire(&record->resource_slots[i].lock) == lock)
+			return &record->resource_slots[i];
 	}
 	return NULL;
 }
@@ -99,23 +99,23 @@ struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *recor
 struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *record,
 							const void *lock)
 {
-	struct ntklog_resource_slot *slot = READ_ONCE(record->next_slot);
-	struct ntklog_resource_slot *end = &record->slots[1 + NTKLOG_TASK_SLOTS];
+	struct ntklog_resource_slot *slot = READ_ONCE(record->next_resource_slot);
+	struct ntklog_resource_slot *end = &record->resource_slots[1 + NTKLOG_TASK_SLOT_COUNT];
 
 	if (slot < end) {
-		WRITE_ONCE(record->next_slot, slot + 1);
+		WRITE_ONCE(record->next_resource_slot, slot + 1);
 		/* A softirq that arrives from here on takes the slot above. */
 		barrier();
 		WRITE_ONCE(slot->filled_by_softirq, !in_task());
 		return slot;
 	}
 	/*
-	 * A softirq takes no slot below next_slot, because it cannot tell a free slot from one that
-	 * the interrupted task is filling.
+	 * A softirq takes no slot below next_resource_slot, because it cannot tell a free slot from
+	 * one that the interrupted task is filling.
 	 */
 	if (!in_task())
 		return NULL;
-	for (slot = &record->slots[1]; slot < end; slot++) {
+	for (slot = &record->resource_slots[1]; slot < end; slot++) {
 		/* Pairs with the release in ntklog_free_resource_slot(). */
 		const void *other = smp_load_acquire(&slot->lock);
 
@@ -146,16 +146,16 @@ void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resourc
 		return;
 	barrier();
 	/*
-	 * Lower next_slot past this slot and the free slots below it. A softirq may only skip slots
-	 * that softirqs have taken: a slot of the interrupted task may look free because the task
-	 * is filling it.
+	 * Lower next_resource_slot past this slot and the free slots below it. A softirq may only
+	 * skip slots that softirqs have taken: a slot of the interrupted task may look free because
+	 * the task is filling it.
 	 */
-	if (slot == READ_ONCE(record->next_slot) - 1) {
+	if (slot == READ_ONCE(record->next_resource_slot) - 1) {
 		WRITE_ONCE(slot->filled_by_softirq, false);
-		WRITE_ONCE(record->next_slot, slot);
+		WRITE_ONCE(record->next_resource_slot, slot);
 	}
-	slot = READ_ONCE(record->next_slot);
-	while (slot > &record->slots[1]) {
+	slot = READ_ONCE(record->next_resource_slot);
+	while (slot > &record->resource_slots[1]) {
 		/* Pairs with the release above, by another task that has freed this slot. */
 		if (smp_load_acquire(&slot[-1].lock) ||
 		    (!in_task() && !READ_ONCE(slot[-1].filled_by_softirq)))
@@ -163,29 +163,29 @@ void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resourc
 		slot--;
 		WRITE_ONCE(slot->filled_by_softirq, false);
 		barrier();
-		WRITE_ONCE(record->next_slot, slot);
+		WRITE_ONCE(record->next_resource_slot, slot);
 	}
 }
 
 /**
- * ntklog_start_resource_slots() - start tracking
+ * ntklog_start_resource_tracking() - start tracking
  *
  * Context: task; may sleep. Calls are serialised. ntklog_resource_key is on, on all CPUs.
  */
-void ntklog_start_resource_slots(void)
+void ntklog_start_resource_tracking(void)
 {
 	ntklog_make_spare_task_records();
 	WRITE_ONCE(ntklog_resource_sequence, ntklog_resource_sequence + 1);
 }
 
 /**
- * ntklog_stop_resource_slots() - stop tracking
+ * ntklog_stop_resource_tracking() - stop tracking
  *
  * When this function returns no hook uses a slot: hooks run with preemption off.
  *
  * Context: task; may sleep. Calls are serialised. ntklog_resource_key is still on.
  */
-void ntklog_stop_resource_slots(void)
+void ntklog_stop_resource_tracking(void)
 {
 	WRITE_ONCE(ntklog_resource_sequence, ntklog_resource_sequence + 1);
 	synchronize_rcu();

@@ -7,14 +7,14 @@
  * resources are released in the reverse order of their acquisition. A release in another order
  * leaves a hole.
  *
- *	slots[1]          slots[2]    slots[3]          next_slot
- *	used              hole        used              v
- *	lock = A          lock = NULL lock = B          free ... slots[8]
+ *	resource_slots[1]  [2]          [3]             next_resource_slot
+ *	used               hole         used            v
+ *	lock = A           lock = NULL  lock = B        free ... [8]
  *
  * Writers: the task itself, with preemption off, and softirqs that run on top of it. Before a
  * softirq returns, it releases each resource that it has acquired, or gives the resource to an
- * owner pointer. Its slots are thus free again. An acquisition that takes the slot at next_slot
- * raises next_slot first, then fills the slot, then stores the lock.
+ * owner pointer. Its slots are thus free again. An acquisition that takes the slot at
+ * next_resource_slot raises next_resource_slot first, then fills the slot, then stores the lock.
  *
  * Another task may free a slot, when it releases the resource on behalf of the owner, with the
  * resource's inner lock held.
@@ -27,8 +27,9 @@
 
 /*
  * Sequence number of the tracking: odd while tracking is on. The slots of a task record are valid
- * if the record has the same number. Written by ntklog_start_resource_slots() and
- * ntklog_stop_resource_slots(), whose calls are serialised. Read by the hooks with preemption off.
+ * if the record has the same number. Written by ntklog_start_resource_tracking() and
+ * ntklog_stop_resource_tracking(), whose calls are serialised. Read by the hooks with preemption
+ * off.
  */
 extern u32 ntklog_resource_sequence;
 
@@ -39,8 +40,8 @@ struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *recor
 struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *record,
 							const void *lock);
 void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resource_slot *slot);
-void ntklog_start_resource_slots(void);
-void ntklog_stop_resource_slots(void);
+void ntklog_start_resource_tracking(void);
+void ntklog_stop_resource_tracking(void);
 
 static inline bool ntklog_resources_are_tracked(void)
 {

@@ -23,8 +23,8 @@
 #include "resource_parameters.h"
 #include "sleeping_lock.h"
 
-DEFINE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_sleeping_cpu);
+DEFINE_PER_CPU_ALIGNED(struct ntklog_sleeping_lock_cpu, ntklog_sleeping_lock_cpu);
+EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_sleeping_lock_cpu);
 
 static u64 ntklog_get_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u32 action)
 {
@@ -43,7 +43,7 @@ static void ntklog_fill_sleeping_slot(const struct ntklog_task *record,
 	smp_store_release(&slot->lock, lock);
 }
 
-static bool ntklog_is_reacquired_exclusively(const struct ntklog_sleeping_slot *slot, u32 action)
+static bool ntklog_slot_is_reacquired(const struct ntklog_sleeping_slot *slot, u32 action)
 {
 	return slot && action & READ_ONCE(slot->action) & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
 }
@@ -52,12 +52,13 @@ static bool ntklog_is_reacquired_exclusively(const struct ntklog_sleeping_slot *
  * Restart @slot for a new acquisition of the lock that it already holds exclusively: the release of
  * the earlier acquisition was missed. Returns false if another task is freeing the slot.
  */
-static bool ntklog_restart_slot(const struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
-				const void *lock, unsigned long caller, u32 action)
+static bool ntklog_refill_sleeping_slot(const struct ntklog_task *record,
+					struct ntklog_sleeping_slot *slot, const void *lock,
+					unsigned long caller, u32 action)
 {
 	if (cmpxchg(&slot->lock, lock, NULL) != lock)
 		return false;
-	this_cpu_inc(ntklog_sleeping_cpu.releases_missed);
+	this_cpu_inc(ntklog_sleeping_lock_cpu.releases_missed);
 	action |= READ_ONCE(slot->action) & NTKLOG_SLEEPING_ABOVE_HOLE;
 	ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 	return true;
@@ -78,10 +79,10 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	bool is_reclaimed;
 
 	if (!in_task()) {
-		this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);
+		this_cpu_inc(ntklog_sleeping_lock_cpu.untrackable_operations);
 		return;
 	}
-	this_cpu_inc(ntklog_sleeping_cpu.attempts);
+	this_cpu_inc(ntklog_sleeping_lock_cpu.acquire_attempts);
 	/* Keeps @record valid: task records are freed after an RCU grace period. */
 	preempt_disable_notrace();
 	record = ntklog_find_current_record();
@@ -91,36 +92,36 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	if (!record || record->exit_is_missed)
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(record, lock, ntklog_get_action_class(action));
-	if (ntklog_is_reacquired_exclusively(slot, action)) {
+	if (ntklog_slot_is_reacquired(slot, action)) {
 		/* A repeated request for a ww_mutex may fail: keep the slot of the first one. */
 		if (ntklog_get_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
-			this_cpu_inc(ntklog_sleeping_cpu.releases_missed);
+			this_cpu_inc(ntklog_sleeping_lock_cpu.releases_missed);
 			goto out;
 		}
-		if (ntklog_restart_slot(record, slot, lock, caller, action))
+		if (ntklog_refill_sleeping_slot(record, slot, lock, caller, action))
 			goto out;
 	}
 	slot = ntklog_alloc_sleeping_slot(record, &is_reclaimed);
 	if (is_reclaimed)
-		this_cpu_inc(ntklog_sleeping_cpu.releases_missed);
+		this_cpu_inc(ntklog_sleeping_lock_cpu.releases_missed);
 	if (slot) {
 		ntklog_fill_sleeping_slot(record, slot, lock, caller, action);
 		goto out;
 	}
 untracked:
-	this_cpu_inc(ntklog_sleeping_cpu.untracked);
+	this_cpu_inc(ntklog_sleeping_lock_cpu.untracked_count);
 out:
 	preempt_enable_notrace();
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_acquire_slow);
 
 /* Called with preemption off. */
-static bool ntklog_count_and_sample_release(u64 wait_time, u32 contentions, bool is_counted)
+static bool ntklog_count_and_sample_release(u64 wait_time, u32 contention_delta, bool is_counted)
 {
 	if (!is_counted)
-		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
-	return ntklog_sample_release(&this_cpu_ptr(&ntklog_sleeping_cpu)->releases, wait_time,
-				     contentions);
+		(void)ntklog_count_down_release(ntklog_sleeping_lock_cpu.release_count);
+	return ntklog_sample_release(&this_cpu_ptr(&ntklog_sleeping_lock_cpu)->release_count,
+				     wait_time, contention_delta);
 }
 
 static bool ntklog_admit_sleeping_blocker(void)
@@ -129,7 +130,7 @@ static bool ntklog_admit_sleeping_blocker(void)
 	bool is_admitted;
 
 	local_irq_save(flags);
-	is_admitted = ntklog_admit_record(this_cpu_ptr(&ntklog_sleeping_cpu.blocker_limit));
+	is_admitted = ntklog_admit_record(this_cpu_ptr(&ntklog_sleeping_lock_cpu.blocker_limit));
 	local_irq_restore(flags);
 	return is_admitted;
 }
@@ -158,9 +159,9 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 					const struct ntklog_sleeping_slot *snapshot,
 					const void *lock, u32 rule)
 {
-	const struct ntklog_off_cpu until_now = ntklog_off_cpu_until_now(task_record);
-	const struct ntklog_off_cpu off_cpu_of_hold =
-		ntklog_subtract_off_cpu(&until_now, &snapshot->off_cpu_before);
+	const struct ntklog_off_cpu_times off_cpu_now = ntklog_get_off_cpu_times(task_record);
+	const struct ntklog_off_cpu_times off_cpu_of_hold =
+		ntklog_subtract_off_cpu_times(&off_cpu_now, &snapshot->off_cpu_before);
 	const struct wmi_resource64 record = {
 		.acquire_time = snapshot->acquire_time,
 		.hold_time = ntklog_action_is_percpu_reader(snapshot->action) ? 0 :
@@ -170,24 +171,25 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 		.thread_id = task_pid_nr(task),
 		.resource = ntklog_get_displayed_address((unsigned long)lock),
 		.action = ntklog_make_release_action(snapshot->action) | rule,
-		.contention_delta = snapshot->contentions,
+		.contention_delta = snapshot->contention_count,
 	};
 	struct ntklog_caller caller = {
 		.caller = snapshot->caller,
-		.hold_ready = off_cpu_of_hold.ready,
-		.hold_blocked = off_cpu_of_hold.blocked,
+		.hold_ready = off_cpu_of_hold.ready_cycles,
+		.hold_blocked = off_cpu_of_hold.blocked_cycles,
 	};
-	struct ntklog_block_stack block;
-	bool has_block;
+	struct ntklog_block_stack block_stack;
+	bool has_block_stack;
 
 	if (snapshot->action & NTKLOG_SLEEPING_WAITED) {
-		caller.wait_ready = snapshot->off_cpu_of_wait.ready;
+		caller.wait_ready = snapshot->off_cpu_of_wait.ready_cycles;
 		caller.wait_last_ready = snapshot->last_ready_duration_of_wait;
-		caller.wait_blocked = snapshot->off_cpu_of_wait.blocked;
+		caller.wait_blocked = snapshot->off_cpu_of_wait.blocked_cycles;
 	}
-	has_block = off_cpu_of_hold.blocked &&
-		    ntklog_get_longest_block(task, snapshot->acquire_time, &block);
-	ntklog_write_sleeping_lock(&record, lock, &caller, has_block ? &block : NULL);
+	has_block_stack = off_cpu_of_hold.blocked_cycles &&
+			  ntklog_get_longest_block_stack(task, snapshot->acquire_time,
+							 &block_stack);
+	ntklog_write_sleeping_event(&record, lock, &caller, has_block_stack ? &block_stack : NULL);
 }
 
 /*
@@ -206,53 +208,53 @@ static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
  * ntklog_track_sleeping_release_slow() - slow path of ntklog_track_sleeping_release()
  * @lock: address of the lock
  * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED
- * @owner: returns the owner of the lock; NULL if the lock does not record its owner
+ * @get_owner: returns the owner of the lock; NULL if the lock does not record its owner
  * @has_waiters: the word of the lock shows that a task waits or spins for it
  * @is_counted: the fast path has found the slot and counted the release
  *
  * Context: any. Outside of task context the release is counted and not tracked.
  */
-void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
+void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t get_owner,
 					bool has_waiters, bool is_counted)
 {
 	const u32 class = ntklog_get_action_class(action);
 	const struct task_struct *slot_task = current;
-	struct ntklog_sleeping_slot *slot, *claimed = NULL;
+	struct ntklog_sleeping_slot *slot, *claimed_slot = NULL;
 	struct ntklog_sleeping_slot snapshot;
 	struct ntklog_task *record;
 	struct task_struct *task;
 
 	if (!in_task()) {
-		this_cpu_inc(ntklog_sleeping_cpu.untrackable_operations);
+		this_cpu_inc(ntklog_sleeping_lock_cpu.untrackable_operations);
 		return;
 	}
 	preempt_disable_notrace();
 	record = ntklog_find_current_record();
 	slot = ntklog_find_sleeping_slot(record, lock, class);
-	if (!slot && owner) {
-		slot_task = owner(lock);
+	if (!slot && get_owner) {
+		slot_task = get_owner(lock);
 		record = slot_task && slot_task != current ?
 			 ntklog_find_task_record(slot_task) : NULL;
 		slot = ntklog_find_sleeping_slot(record, lock, class);
 		slot = slot && ntklog_claim_owner_slot(slot) ? slot : NULL;
-		claimed = slot;
+		claimed_slot = slot;
 	}
 	/* NULL if the lock has no slot, or if the task has exited, which drops its slots. */
 	task = slot ? READ_ONCE(record->task) : NULL;
 	if (task) {
-		/* A waiter may increment slot->contentions concurrently; either value will do. */
+		/* A waiter may increment contention_count concurrently; either value will do. */
 		snapshot = data_race(*slot);
 	}
 	if (!task || cmpxchg(&slot->lock, lock, NULL) != lock) {
 		/* The slot may belong to another lock by now: undo the claim. */
-		if (claimed)
-			atomic_andnot(NTKLOG_SLEEPING_CLAIMED, (atomic_t *)&claimed->action);
-		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
+		if (claimed_slot)
+			atomic_andnot(NTKLOG_SLEEPING_CLAIMED, (atomic_t *)&claimed_slot->action);
+		this_cpu_inc(ntklog_sleeping_lock_cpu.unmatched_count);
 		goto out;
 	}
 	if (ntklog_count_and_sample_release(ntklog_get_sleeping_wait_time(&snapshot,
 									  snapshot.action),
-					    snapshot.contentions, is_counted))
+					    snapshot.contention_count, is_counted))
 		ntklog_log_sleeping_release(task, record, &snapshot, lock, 0);
 	else if (has_waiters && ntklog_admit_sleeping_blocker())
 		ntklog_log_sleeping_release(task, record, &snapshot, lock,
@@ -289,13 +291,13 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 	ntklog_write_u64(slot->acquire_time, slot->acquire_time -
 			  ntklog_get_sleeping_wait_time(slot, action));
 	if (action & NTKLOG_SLEEPING_WAITED)
-		slot->off_cpu_before = ntklog_subtract_off_cpu(&slot->off_cpu_before,
-							       &slot->off_cpu_of_wait);
+		slot->off_cpu_before = ntklog_subtract_off_cpu_times(&slot->off_cpu_before,
+								     &slot->off_cpu_of_wait);
 	WRITE_ONCE(slot->handled_timeouts, 0);
 	if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_WAITING)) {
 		class = ntklog_get_action_class(action);
 		WRITE_ONCE(record->is_waiting, true);
-		this_cpu_inc(ntklog_sleeping_cpu.waits_begun);
+		this_cpu_inc(ntklog_sleeping_lock_cpu.waits_begun);
 	}
 out:
 	preempt_enable_notrace();
@@ -304,8 +306,8 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_sleeping_wait);
 
 /* Returns false if another party has claimed the slot since; it has counted the wait, if any. */
-static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_sleeping_slot *slot,
-			       u32 action)
+static bool ntklog_finish_slot_wait(const struct ntklog_task *record,
+				    struct ntklog_sleeping_slot *slot, u32 action)
 {
 	/*
 	 * Read the clock once for both fields: ntklog_begin_sleeping_wait() may subtract wait_time
@@ -314,8 +316,9 @@ static bool ntklog_record_wait(const struct ntklog_task *record, struct ntklog_s
 	u64 wait_end = ntklog_read_cycles();
 	s64 waited_cycles = wait_end - slot->acquire_time;
 
-	slot->off_cpu_of_wait = ntklog_subtract_off_cpu(&record->off_cpu, &slot->off_cpu_before);
-	slot->last_ready_duration_of_wait = slot->off_cpu_of_wait.ready ?
+	slot->off_cpu_of_wait =
+		ntklog_subtract_off_cpu_times(&record->off_cpu, &slot->off_cpu_before);
+	slot->last_ready_duration_of_wait = slot->off_cpu_of_wait.ready_cycles ?
 					    record->last_ready_duration : 0;
 	slot->off_cpu_before = record->off_cpu;
 	ntklog_write_u64(slot->wait_time,
@@ -362,14 +365,14 @@ void ntklog_end_sleeping_wait(const void *lock, int err)
 	if (action & NTKLOG_SLEEPING_CLAIMED)
 		goto out;
 	if (!err) {
-		if (!ntklog_record_wait(record, slot, action))
+		if (!ntklog_finish_slot_wait(record, slot, action))
 			goto out;
-		this_cpu_inc(ntklog_sleeping_cpu.waits_ended);
+		this_cpu_inc(ntklog_sleeping_lock_cpu.waits_ended);
 		if (ntklog_action_is_percpu_reader(action))
 			ntklog_end_percpu_reader_wait(record, slot, lock);
 	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED) &&
 		   cmpxchg(&slot->lock, lock, NULL) == lock) {
-		this_cpu_inc(ntklog_sleeping_cpu.waits_given_up);
+		this_cpu_inc(ntklog_sleeping_lock_cpu.waits_given_up);
 		ntklog_repair_slot_stack(record, slot);
 	}
 out:
@@ -378,7 +381,7 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_end_sleeping_wait);
 
 /**
- * ntklog_end_sleeping_spin() - record that optimistic spinning for a lock has ended
+ * ntklog_end_optimistic_spin() - record that optimistic spinning for a lock has ended
  * @lock: address of the lock
  * @class: class of the lock
  *
@@ -386,7 +389,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_end_sleeping_wait);
  *
  * Context: task, whatever locks it holds.
  */
-void ntklog_end_sleeping_spin(const void *lock, u32 class)
+void ntklog_end_optimistic_spin(const void *lock, u32 class)
 {
 	struct ntklog_task *record;
 	struct ntklog_sleeping_slot *slot;
@@ -397,7 +400,7 @@ void ntklog_end_sleeping_spin(const void *lock, u32 class)
 	slot = ntklog_find_sleeping_slot(record, lock, class);
 	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_WAITED;
 	if (!(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_WAITED)))
-		ntklog_record_wait(record, slot, action);
+		ntklog_finish_slot_wait(record, slot, action);
 	preempt_enable_notrace();
 }
 
@@ -419,13 +422,13 @@ void ntklog_count_sleeping_contention(const void *lock, u32 class, const struct 
 	preempt_disable_notrace();
 	slot = ntklog_find_sleeping_slot(ntklog_find_task_record(owner), lock, class);
 	if (slot && !(READ_ONCE(slot->action) & NTKLOG_SLEEPING_WAITING))
-		atomic_inc((atomic_t *)&slot->contentions);
+		atomic_inc((atomic_t *)&slot->contention_count);
 	preempt_enable_notrace();
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_sleeping_contention);
 
 /**
- * ntklog_downgrade_sleeping_lock() - note in its slot that a lock has been downgraded to shared
+ * ntklog_track_downgrade() - note in its slot that a lock has been downgraded to shared
  * @lock: address of a lock of the current task
  * @class: class of the lock
  *
@@ -433,7 +436,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_count_sleeping_contention);
  *
  * Context: task.
  */
-void ntklog_downgrade_sleeping_lock(const void *lock, u32 class)
+void ntklog_track_downgrade(const void *lock, u32 class)
 {
 	struct ntklog_sleeping_slot *slot;
 	u32 action;

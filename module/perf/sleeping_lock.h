@@ -36,14 +36,14 @@
 struct task_struct;
 
 /**
- * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
- * @releases: releases that found their slot, and ended waits of percpu_rw_semaphore readers
- * @attempts: calls of an acquire hook that are not counted in @untrackable_operations, and waits of
- *	percpu_rw_semaphore readers
- * @untracked: acquisitions that got no slot
+ * struct ntklog_sleeping_lock_cpu - per-CPU counters of Linux' sleeping locks
+ * @release_count: releases that found their slot, and ended waits of percpu_rw_semaphore readers
+ * @acquire_attempts: calls of an acquire hook that are not counted in @untrackable_operations, and
+ *	waits of percpu_rw_semaphore readers
+ * @untracked_count: acquisitions that got no slot
  * @waits_given_up: acquisitions that ended without the lock after a wait
  * @releases_missed: acquisitions that are not counted as released
- * @unmatched: releases that found no slot
+ * @unmatched_count: releases that found no slot
  * @untrackable_operations: operations in interrupt context, and successful calls of
  *	down_read_trylock() with interrupts off, none of which is tracked
  * @waits_begun: waits that began
@@ -51,34 +51,35 @@ struct task_struct;
  * @blocker_limit: limit of the records that no other rule would write
  *
  * Each CPU writes only its own counters, by single instructions or with interrupts off; for
- * @releases of an offline CPU see release_count.h. Other CPUs may read stale values.
+ * @release_count of an offline CPU see release_count.h. Other CPUs may read stale values.
  *
- * When no lock operation is in progress, the sums over all CPUs satisfy attempts = releases +
- * untracked + waits_given_up + releases_missed + slots in use + dropped slots.
+ * When no lock operation is in progress, the sums over all CPUs satisfy acquire_attempts =
+ * number of releases + untracked_count + waits_given_up + releases_missed + slots in use + dropped
+ * slots.
  */
-struct ntklog_sleeping_cpu {
-	struct ntklog_release_count releases;
-	u64 attempts;
-	u64 untracked;
+struct ntklog_sleeping_lock_cpu {
+	struct ntklog_release_count release_count;
+	u64 acquire_attempts;
+	u64 untracked_count;
 	u64 waits_given_up;
 	u64 releases_missed;
-	u64 unmatched;
+	u64 unmatched_count;
 	u64 untrackable_operations;
 	u64 waits_begun;
 	u64 waits_ended;
 	struct ntklog_record_limit blocker_limit;
 };
 
-DECLARE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
+DECLARE_PER_CPU_ALIGNED(struct ntklog_sleeping_lock_cpu, ntklog_sleeping_lock_cpu);
 
 /**
- * struct ntklog_sleeping_totals - slots of all tasks
+ * struct ntklog_sleeping_slot_totals - slots of all tasks
  * @held_slots: slots of held locks
  * @waiting_slots: slots of locks that a task waits for
  * @dropped_slots: slots dropped in use, because the task exited or the class was disabled
  * @dropped_waiting_slots: dropped slots whose task was waiting
  */
-struct ntklog_sleeping_totals {
+struct ntklog_sleeping_slot_totals {
 	u64 held_slots;
 	u64 waiting_slots;
 	u64 dropped_slots;
@@ -88,18 +89,18 @@ struct ntklog_sleeping_totals {
 typedef const struct task_struct *(*ntklog_owner_func_t)(const void *lock);
 
 void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, u32 action);
-void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
+void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t get_owner,
 					bool has_waiters, bool is_counted);
 u32 ntklog_begin_sleeping_wait(const void *lock);
 void ntklog_end_sleeping_wait(const void *lock, int err);
 void ntklog_count_sleeping_contention(const void *lock, u32 class,
 				      const struct task_struct *owner);
-void ntklog_end_sleeping_spin(const void *lock, u32 class);
-void ntklog_downgrade_sleeping_lock(const void *lock, u32 class);
+void ntklog_end_optimistic_spin(const void *lock, u32 class);
+void ntklog_track_downgrade(const void *lock, u32 class);
 
 int ntklog_enable_sleeping_class(u32 class);
 void ntklog_disable_sleeping_class(u32 class);
-struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void);
+struct ntklog_sleeping_slot_totals ntklog_count_sleeping_slots(void);
 void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
 
 /**
@@ -124,19 +125,19 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	/* The entry behind the last slot is a sentinel whose lock is never NULL. */
 	if (unlikely(READ_ONCE(slot->lock)))
 		goto slow;
-	this_cpu_inc(ntklog_sleeping_cpu.attempts);
+	this_cpu_inc(ntklog_sleeping_lock_cpu.acquire_attempts);
 	now = ntklog_read_time();
 	/* Other CPUs ignore the slot until slot->lock is set, so plain stores suffice. */
 	slot->acquire_time_halves[0] = now.low;
 	slot->acquire_time_halves[1] = now.high;
 	/* If the task is preempted here, the switch to it changes the times: see off_cpu_before. */
-	slot->off_cpu_before.ready = READ_ONCE(record->off_cpu.ready);
-	slot->off_cpu_before.blocked = READ_ONCE(record->off_cpu.blocked);
+	slot->off_cpu_before.ready_cycles = READ_ONCE(record->off_cpu.ready_cycles);
+	slot->off_cpu_before.blocked_cycles = READ_ONCE(record->off_cpu.blocked_cycles);
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_u64(slot->state, action);
 	/*
 	 * Publishes the slot. Pairs with smp_load_acquire() in ntklog_find_sleeping_slot(),
-	 * ntklog_check_wait() and ntklog_drop_class_slots().
+	 * ntklog_check_slot_timeouts() and ntklog_drop_class_slots().
 	 */
 	smp_store_release(&slot->lock, lock);
 	/*
@@ -154,13 +155,13 @@ slow:
  * ntklog_track_sleeping_release() - record that the current task is about to release a lock
  * @lock: address of the lock
  * @action: as for ntklog_track_sleeping_acquire()
- * @owner: returns the owner of the lock; NULL if the lock does not record its owner
+ * @get_owner: returns the owner of the lock; NULL if the lock does not record its owner
  * @has_waiters: the word of the lock shows that a task waits or spins for it
  *
  * Context: task, also preemptible.
  */
 static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 action,
-							  ntklog_owner_func_t owner,
+							  ntklog_owner_func_t get_owner,
 							  bool has_waiters)
 {
 	struct ntklog_sleeping_slot *slot;
@@ -171,17 +172,17 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	if (!ntklog_record_is_current(record) || unlikely(has_waiters))
 		goto slow;
 	slot = record->next_sleeping_slot - 1;
-	/* A waiter may increment slot->contentions concurrently; either value will do. */
+	/* A waiter may increment slot->contention_count concurrently; either value will do. */
 	if (unlikely(data_race(slot->lock != lock || slot->state != action)))
 		goto slow;
 	is_counted = true;
-	if (unlikely(ntklog_count_down_release(ntklog_sleeping_cpu.releases)))
+	if (unlikely(ntklog_count_down_release(ntklog_sleeping_lock_cpu.release_count)))
 		goto slow;
 	WRITE_ONCE(record->next_sleeping_slot, slot);
 	WRITE_ONCE(slot->lock, NULL);
 	return;
 slow:
-	ntklog_track_sleeping_release_slow(lock, action, owner, has_waiters, is_counted);
+	ntklog_track_sleeping_release_slow(lock, action, get_owner, has_waiters, is_counted);
 }
 
 #endif /* _NTKLOG_PERF_SLEEPING_LOCK_H */

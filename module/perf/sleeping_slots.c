@@ -23,7 +23,7 @@ ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 clas
 
 	if (!record)
 		return NULL;
-	for (i = NTKLOG_TASK_SLOTS; i; i--) {
+	for (i = NTKLOG_TASK_SLOT_COUNT; i; i--) {
 		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		/* Pairs with the releases in ntklog_fill_sleeping_slot() and the fast path. */
@@ -56,7 +56,7 @@ void ntklog_repair_slot_stack(struct ntklog_task *record, struct ntklog_sleeping
 {
 	/* Let the release of the slot above lower next_sleeping_slot past this hole. */
 	if (slot != record->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
-	    slot < &record->sleeping_slots[NTKLOG_TASK_SLOTS])
+	    slot < &record->sleeping_slots[NTKLOG_TASK_SLOT_COUNT])
 		/* Atomic, because another task may set NTKLOG_SLEEPING_CLAIMED concurrently. */
 		atomic_or(NTKLOG_SLEEPING_ABOVE_HOLE, (atomic_t *)&slot[1].action);
 	ntklog_lower_next_slot(record);
@@ -75,13 +75,13 @@ static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot
 }
 
 /* An older shared hold counts as stale: another task has probably released the lock. */
-#define NTKLOG_STALE_AFTER_MS	60000
+#define NTKLOG_SLOT_STALE_AFTER_MS	60000
 
 static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 action)
 {
 	return !(action & NTKLOG_SLEEPING_WAITING) &&
 	       (s64)(ntklog_read_cycles() - slot->acquire_time) >
-	       (s64)ntklog_ms_to_cycles(NTKLOG_STALE_AFTER_MS);
+	       (s64)ntklog_ms_to_cycles(NTKLOG_SLOT_STALE_AFTER_MS);
 }
 
 /*
@@ -90,7 +90,7 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
  */
 static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *record)
 {
-	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
+	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_TASK_SLOT_COUNT];
 	struct ntklog_sleeping_slot *slot;
 
 	for (slot = &record->sleeping_slots[1]; slot < end; slot++) {
@@ -124,7 +124,7 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *record,
 							bool *is_reclaimed)
 {
-	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_TASK_SLOTS];
+	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_TASK_SLOT_COUNT];
 	struct ntklog_sleeping_slot *slot;
 
 	*is_reclaimed = false;

@@ -34,7 +34,7 @@ struct ntklog_task;
 #define NTKLOG_SLEEPING_CLAIMED		0x1000
 
 /* Number of lock classes. Bits 16 to 19 of an action hold the class, starting at 1. */
-#define NTKLOG_SLEEPING_CLASSES		6
+#define NTKLOG_SLEEPING_CLASS_COUNT	6
 
 /*
  * The class as slot->action stores it: without the top bit, which is set in all Linux classes. One
@@ -45,8 +45,9 @@ struct ntklog_task;
 					 ~NTKLOG_SLEEPING_LINUX_BIT)
 
 static_assert(WMI_RESOURCE_CLASS_LINUX_MUTEX == 0x80010000);
-static_assert(WMI_RESOURCE_CLASS_LINUX_WW_MUTEX == 0x80000000 + (NTKLOG_SLEEPING_CLASSES << 16));
-static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASSES - 1) |
+static_assert(WMI_RESOURCE_CLASS_LINUX_WW_MUTEX ==
+	      0x80000000 + (NTKLOG_SLEEPING_CLASS_COUNT << 16));
+static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS_COUNT - 1) |
 				      0xA0000000));
 
 static inline u32 ntklog_get_action_class(u32 action)

@@ -22,7 +22,7 @@ EXPORT_SYMBOL_GPL(ntklog_spin_lock_tracking_key);
 
 #define PERF_SPIN_LOCK_PARAMETER(_name, _member, _minimum, ...)			\
 {										\
-	.information = &ntklog_spin_lock_information,				\
+	.parameter_set = &ntklog_spin_lock_parameter_set,			\
 	.name = _name,								\
 	.offset = offsetof(struct event_trace_spinlock_information, _member),	\
 	.minimum = _minimum,							\
@@ -30,7 +30,7 @@ EXPORT_SYMBOL_GPL(ntklog_spin_lock_tracking_key);
 }
 
 static const struct ntklog_parameter
-ntklog_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS] = {
+ntklog_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETER_COUNT] = {
 	PERF_SPIN_LOCK_PARAMETER("spin_threshold", spin_lock_spin_threshold,
 				 EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD),
 	PERF_SPIN_LOCK_PARAMETER("acquire_sample_rate",
@@ -43,18 +43,18 @@ ntklog_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS] = {
 				 EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD, .zero_permitted = true),
 };
 
-struct ntklog_information ntklog_spin_lock_information = {
-	.lock = __MUTEX_INITIALIZER(ntklog_spin_lock_information.lock),
+struct ntklog_parameter_set ntklog_spin_lock_parameter_set = {
+	.lock = __MUTEX_INITIALIZER(ntklog_spin_lock_parameter_set.lock),
 	.words = (u32 *)&ntklog_spin_lock_parameter_values,
 	.length = sizeof(ntklog_spin_lock_parameter_values),
 	.v1_length = sizeof(struct event_trace_spinlock_information_v1),
-	.changed = ntklog_apply_spin_lock_parameters,
+	.on_change = ntklog_apply_spin_lock_parameters,
 	.parameters = ntklog_spin_lock_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_spin_lock_parameters),
 };
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_information);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_parameter_set);
 
-static void ntklog_set_key(struct static_key_false *key, bool enable)
+static void ntklog_set_static_key(struct static_key_false *key, bool enable)
 {
 	if (enable)
 		static_branch_enable(key);
@@ -76,7 +76,7 @@ static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
 		static_branch_disable(&ntklog_spin_lock_tracking_key);
 		ntklog_stop_spin_lock_tracking();
 	}
-	ntklog_set_key(&ntklog_spin_lock_key, needs_counting);
+	ntklog_set_static_key(&ntklog_spin_lock_key, needs_counting);
 	if (needs_tracking && !is_tracking) {
 		ntklog_start_spin_lock_tracking();
 		static_branch_enable(&ntklog_spin_lock_tracking_key);

@@ -11,9 +11,9 @@
 #include "spin_lock_slots.h"
 #include "spin_lock_wait.h"
 
-extern struct ntklog_information ntklog_spin_lock_information;
+extern struct ntklog_parameter_set ntklog_spin_lock_parameter_set;
 
-#define PERF_SPIN_LOCK_PARAMETERS	4
+#define PERF_SPIN_LOCK_PARAMETER_COUNT	4
 
 bool ntklog_spin_locks_are_tracked(void);
 void ntklog_begin_spin_lock_attach(void);

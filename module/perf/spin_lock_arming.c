@@ -55,8 +55,8 @@ static void ntklog_free_all_slots(int cpu_number)
 	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
 	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED_MASK);
-	memset(cpu->slot, 0, sizeof(cpu->slot));
-	memset(cpu->overflow->slot, 0, sizeof(cpu->overflow->slot));
+	memset(cpu->slots, 0, sizeof(cpu->slots));
+	memset(cpu->overflow_slots->slots, 0, sizeof(cpu->overflow_slots->slots));
 	cpu->untracked_slots_in_use = 0;
 	WRITE_ONCE(cpu->overflow_slots_in_use, 0);
 	cpu->locks_without_slot = 0;

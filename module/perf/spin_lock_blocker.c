@@ -68,10 +68,10 @@ notrace void ntklog_log_blocker(const void *lock, u8 acquire_mode, struct ntklog
 	if (!rule || !ntklog_admit_blocker())
 		return;
 	rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY | WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
-	ntklog_write_spin_lock(&slot, 0, 0,
-			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(rule,
-							      acquire_mode &
-							      ~PERF_SPIN_LOCK_LEAVES_WAITER, 0),
-			       time, caller);
+	ntklog_write_wmi_spinlock(&slot, 0, 0,
+				  PERF_PACK_RULE_MODE_DEPTH(rule,
+							    acquire_mode &
+							    ~PERF_SPIN_LOCK_LEAVES_WAITER, 0),
+				  time, caller);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_blocker);

@@ -18,14 +18,14 @@ DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
 	.sample_at_count = 1 };
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
 
-struct ntklog_spin_lock_state {
-	struct ntklog_overflow_slots overflow;
-	struct ntklog_sampled_spin_locks sampled;
+struct ntklog_allocated_slots {
+	struct ntklog_overflow_slots overflow_slots;
+	struct ntklog_sampling_state sampling;
 };
 
-static struct ntklog_spin_lock_state __percpu *ntklog_spin_lock_state __ro_after_init;
+static struct ntklog_allocated_slots __percpu *ntklog_allocated_slots __ro_after_init;
 
-static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED_MASK);
+static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slots) < PERF_SPIN_LOCK_USED_MASK);
 
 bool ntklog_spin_lock_in_transition __read_mostly;
 bool ntklog_spin_lock_may_take_slot __read_mostly;
@@ -33,39 +33,39 @@ bool ntklog_spin_lock_unmatched_is_expected __read_mostly;
 u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
 
 /**
- * ntklog_alloc_spin_lock_state() - allocate the overflow slots and the state of mode "sampled"
+ * ntklog_alloc_spin_lock_slots() - allocate the overflow slots and the state of mode "sampled"
  *
  * Context: module load, before any other function of the spin lock instrumentation.
  * Return: 0 or -ENOMEM.
  */
-int __init ntklog_alloc_spin_lock_state(void)
+int __init ntklog_alloc_spin_lock_slots(void)
 {
 	int cpu_number;
 
-	ntklog_spin_lock_state = alloc_percpu(struct ntklog_spin_lock_state);
-	if (!ntklog_spin_lock_state)
+	ntklog_allocated_slots = alloc_percpu(struct ntklog_allocated_slots);
+	if (!ntklog_allocated_slots)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu_number) {
-		struct ntklog_spin_lock_state *state = per_cpu_ptr(ntklog_spin_lock_state,
+		struct ntklog_allocated_slots *state = per_cpu_ptr(ntklog_allocated_slots,
 								   cpu_number);
 		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, cpu_number);
 
-		state->sampled.sample_at_count = 1;
-		state->sampled.random = get_random_u32() | 1;
-		cpu->overflow = &state->overflow;
-		cpu->sampled = &state->sampled;
+		state->sampling.sample_at_count = 1;
+		state->sampling.random_state = get_random_u32() | 1;
+		cpu->overflow_slots = &state->overflow_slots;
+		cpu->sampling = &state->sampling;
 	}
 	return 0;
 }
 
 /**
- * ntklog_free_spin_lock_state() - undo ntklog_alloc_spin_lock_state()
+ * ntklog_free_spin_lock_slots() - undo ntklog_alloc_spin_lock_slots()
  *
  * Context: module unload, or a load that failed; no hook and no reader of counters is left.
  */
-void ntklog_free_spin_lock_state(void)
+void ntklog_free_spin_lock_slots(void)
 {
-	free_percpu(ntklog_spin_lock_state);
+	free_percpu(ntklog_allocated_slots);
 }
 
 /**

@@ -30,17 +30,17 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
  */
 void ntklog_fill_spin_lock_rundown(struct etw_rundown_event *event, bool is_end)
 {
-	const struct event_trace_spinlock_information *information =
+	const struct event_trace_spinlock_information *parameters =
 		&ntklog_spin_lock_parameter_values;
 	struct perfinfo_spinlock_dc record = {
 		.spin_threshold =
-			READ_ONCE(information->spin_lock_spin_threshold),
+			READ_ONCE(parameters->spin_lock_spin_threshold),
 		.contention_sample_rate =
-			READ_ONCE(information->spin_lock_contention_sample_rate),
+			READ_ONCE(parameters->spin_lock_contention_sample_rate),
 		.acquire_sample_rate =
-			READ_ONCE(information->spin_lock_acquire_sample_rate),
+			READ_ONCE(parameters->spin_lock_acquire_sample_rate),
 		.hold_threshold =
-			READ_ONCE(information->spin_lock_hold_threshold),
+			READ_ONCE(parameters->spin_lock_hold_threshold),
 	};
 
 	etw_fill_rundown_event(event, is_end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :

@@ -9,7 +9,7 @@
 
 struct etw_rundown_event;
 
-/* NT's parameters. Written with the lock of ntklog_spin_lock_information held. */
+/* NT's parameters. Written with the lock of ntklog_spin_lock_parameter_set held. */
 extern struct event_trace_spinlock_information ntklog_spin_lock_parameter_values;
 
 /*

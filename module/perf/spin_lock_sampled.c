@@ -31,14 +31,14 @@
 #include "spin_lock_wait.h"
 
 /* Marsaglia's xorshift generator, whose state is never 0. */
-static u32 ntklog_get_random_below(struct ntklog_sampled_spin_locks *sampled, u32 bound)
+static u32 ntklog_get_random_below(struct ntklog_sampling_state *sampled, u32 bound)
 {
-	u32 random = sampled->random;
+	u32 random = sampled->random_state;
 
 	random ^= random << 13;
 	random ^= random >> 17;
 	random ^= random << 5;
-	sampled->random = random;
+	sampled->random_state = random;
 	return (u64)random * bound >> 32;
 }
 
@@ -47,9 +47,9 @@ static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 c
 {
 	s32 countdown = min_t(u64, distance - 1, S32_MAX);
 
-	cpu->sampled->countdown_excess = distance - 1 - countdown;
+	cpu->sampling->countdown_excess = distance - 1 - countdown;
 	raw_write_seqcount_begin(&cpu->sequence);
-	WRITE_ONCE(cpu->sampled->sample_at_count, count + 1 + countdown);
+	WRITE_ONCE(cpu->sampling->sample_at_count, count + 1 + countdown);
 	WRITE_ONCE(cpu->sampled_countdown, countdown);
 	raw_write_seqcount_end(&cpu->sequence);
 }
@@ -59,15 +59,17 @@ static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32
 					   u32 remaining_acquisitions)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
-	u32 chosen_index = ntklog_get_random_below(cpu->sampled, rate);
+	u32 chosen_index = ntklog_get_random_below(cpu->sampling, rate);
 
-	cpu->sampled->remaining_in_interval = rate - 1 - chosen_index;
-	if (cpu->sampled->choice == PERF_CHOOSE_BY_RATE)
+	cpu->sampling->remaining_in_interval = rate - 1 - chosen_index;
+	if (cpu->sampling->choice_rule == PERF_CHOOSE_BY_RATE)
 		ntklog_set_sampled_countdown(cpu, count,
 					     (u64)remaining_acquisitions + chosen_index + 1);
 	else
 		ntklog_set_sampled_countdown(cpu, count,
-					     cpu->sampled->choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
+					     cpu->sampling->choice_rule == PERF_CHOOSE_ALL ?
+						     1 :
+						     S32_MAX);
 }
 
 /**
@@ -82,12 +84,13 @@ void ntklog_restart_sampling_interval(struct ntklog_spin_lock_cpu *cpu)
 }
 
 /* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
-static int ntklog_find_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
+static int ntklog_find_sampled_slot_index(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
 	int index = cpu->sampled_slots_in_use;
 
 	while (--index >= 0)
-		if ((cpu->sampled->slot[index].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
+		if ((cpu->sampling->slots[index].lock & ~PERF_SPIN_LOCK_TAG_MASK) ==
+		    (unsigned long)lock)
 			break;
 	return index;
 }
@@ -95,23 +98,23 @@ static int ntklog_find_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, cons
 /* A lock that has a slot is held shared, and the next release belongs to this acquisition. */
 static void ntklog_count_nested_acquire(struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
-	int index = ntklog_find_sampled_slot(cpu, lock);
+	int index = ntklog_find_sampled_slot_index(cpu, lock);
 
 	if (index >= 0)
-		cpu->sampled->nested_acquisitions[index]++;
+		cpu->sampling->nested_counts[index]++;
 }
 
 static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spin_lock_cpu *cpu,
 							       const void *lock, unsigned long tag)
 {
-	struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[cpu->sampled_slots_in_use];
+	struct ntklog_spin_lock_slot *slot = &cpu->sampling->slots[cpu->sampled_slots_in_use];
 
-	if (cpu->sampled_slots_in_use == PERF_SAMPLED_SPIN_LOCKS) {
-		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
+	if (cpu->sampled_slots_in_use == PERF_SAMPLED_SLOT_COUNT) {
+		this_cpu_inc(ntklog_spin_lock_cpu.untracked_count);
 		return NULL;
 	}
 	slot->lock = (unsigned long)lock | tag;
-	cpu->sampled->nested_acquisitions[cpu->sampled_slots_in_use] = 0;
+	cpu->sampling->nested_counts[cpu->sampled_slots_in_use] = 0;
 	WRITE_ONCE(cpu->sampled_slots_in_use, cpu->sampled_slots_in_use + 1);
 	return slot;
 }
@@ -134,18 +137,18 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 		return;
 	local_irq_save(flags);
 	/* The caller may only have found a slot in use. The self-test chooses every acquisition. */
-	if (cpu->sampled_countdown >= 0 && cpu->sampled->choice != PERF_CHOOSE_ALL)
+	if (cpu->sampled_countdown >= 0 && cpu->sampling->choice_rule != PERF_CHOOSE_ALL)
 		goto out;
 	count = ntklog_get_sampled_mode_uncontended_count(cpu);
-	if (cpu->sampled->countdown_excess) {
-		ntklog_set_sampled_countdown(cpu, count, cpu->sampled->countdown_excess);
+	if (cpu->sampling->countdown_excess) {
+		ntklog_set_sampled_countdown(cpu, count, cpu->sampling->countdown_excess);
 		goto out;
 	}
-	ntklog_choose_in_next_interval(cpu, count, cpu->sampled->remaining_in_interval);
+	ntklog_choose_in_next_interval(cpu, count, cpu->sampling->remaining_in_interval);
 	slot = ntklog_alloc_sampled_slot(cpu, lock, 0);
 	if (slot) {
 		slot->time = time;
-		slot->interrupts = ntklog_snapshot_interrupts();
+		slot->interrupt_snapshot = ntklog_snapshot_interrupts();
 	}
 out:
 	if (!slot)
@@ -178,11 +181,11 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 		ntklog_count_nested_acquire(cpu, lock);
 	if (slot) {
 		slot->time = time;
-		slot->interrupts = wait_start->interrupts;
+		slot->interrupt_snapshot = wait_start->interrupt_snapshot;
 		slot->wait_time = ntklog_time_to_cycles(time) -
 				  ntklog_time_to_cycles(wait_start->time);
 		slot->acquire_mode = acquire_mode;
-		cpu->sampled->spin_counts[slot - cpu->sampled->slot] = spin_count;
+		cpu->sampling->spin_counts[slot - cpu->sampling->slots] = spin_count;
 	}
 	local_irq_restore(flags);
 }
@@ -190,36 +193,38 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
 
 static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index)
 {
-	struct ntklog_sampled_spin_locks *sampled = cpu->sampled;
+	struct ntklog_sampling_state *sampled = cpu->sampling;
 	u32 last = cpu->sampled_slots_in_use - 1;
 
 	if (index != last) {
-		memmove(&sampled->slot[index], &sampled->slot[index + 1],
-			(last - index) * sizeof(sampled->slot[0]));
+		memmove(&sampled->slots[index], &sampled->slots[index + 1],
+			(last - index) * sizeof(sampled->slots[0]));
 		memmove(&sampled->spin_counts[index], &sampled->spin_counts[index + 1],
 			(last - index) * sizeof(sampled->spin_counts[0]));
-		memmove(&sampled->nested_acquisitions[index],
-			&sampled->nested_acquisitions[index + 1],
-			(last - index) * sizeof(sampled->nested_acquisitions[0]));
+		memmove(&sampled->nested_counts[index],
+			&sampled->nested_counts[index + 1],
+			(last - index) * sizeof(sampled->nested_counts[0]));
 	}
 	WRITE_ONCE(cpu->sampled_slots_in_use, last);
 }
 
-static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u32 index,
-				      u8 acquire_mode, struct ntklog_time time,
-				      unsigned long caller)
+static void ntklog_write_sampled_event(const struct ntklog_spin_lock_cpu *cpu, u32 index,
+				       u8 acquire_mode, struct ntklog_time time,
+				       unsigned long caller)
 {
-	const struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[index];
+	const struct ntklog_spin_lock_slot *slot = &cpu->sampling->slots[index];
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->sampled->spin_counts[index], &mode);
+	u64 wait_words =
+		ntklog_get_slot_wait_words(slot, &cpu->sampling->spin_counts[index], &mode);
 	u8 rule = WMI_SPINLOCK_RULE_SAMPLED | ntklog_count_and_sample_blocker(acquire_mode);
 
-	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_since(slot->interrupts),
-			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(rule, mode, 0), time, caller);
+	ntklog_write_wmi_spinlock(slot, wait_words,
+				  ntklog_count_irqs_since(slot->interrupt_snapshot),
+				  PERF_PACK_RULE_MODE_DEPTH(rule, mode, 0), time, caller);
 }
 
 /**
- * ntklog_release_sampled_spin_lock() - slow path of a release in mode "sampled"
+ * ntklog_track_sampled_release() - slow path of a release in mode "sampled"
  * @lock: address of the lock, which has been released
  * @acquire_mode: PERF_SPIN_LOCK_*, and WMI_SPINLOCK_* for a slot that has no acquire mode itself
  * @time_low: low half of the clock before the release
@@ -232,11 +237,11 @@ static void ntklog_write_sampled_slot(const struct ntklog_spin_lock_cpu *cpu, u3
  *
  * Context: preemption off, right after the release; also NMI.
  */
-notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 time_low,
-					      u32 time_high, unsigned long caller)
+notrace void ntklog_track_sampled_release(const void *lock, u8 acquire_mode, u32 time_low,
+					  u32 time_high, unsigned long caller)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	struct ntklog_sampled_spin_locks *sampled = cpu->sampled;
+	struct ntklog_sampling_state *sampled = cpu->sampling;
 	struct ntklog_time time = { .low = time_low, .high = time_high };
 	unsigned long flags;
 	int index;
@@ -245,21 +250,21 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	index = ntklog_find_sampled_slot(cpu, lock);
-	if (index >= 0 && !sampled->nested_acquisitions[index]) {
-		if (sampled->choice == PERF_CHOOSE_ALL)
-			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
+	index = ntklog_find_sampled_slot_index(cpu, lock);
+	if (index >= 0 && !sampled->nested_counts[index]) {
+		if (sampled->choice_rule == PERF_CHOOSE_ALL)
+			this_cpu_inc(ntklog_spin_lock_cpu.suppressed_count);
 		else
-			ntklog_write_sampled_slot(cpu, index, acquire_mode, time, caller);
+			ntklog_write_sampled_event(cpu, index, acquire_mode, time, caller);
 		ntklog_free_sampled_slot(cpu, index);
 	} else {
 		if (index >= 0)
-			sampled->nested_acquisitions[index]--;
+			sampled->nested_counts[index]--;
 		ntklog_log_blocker(lock, acquire_mode, time, caller);
 	}
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sampled_spin_lock);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sampled_release);
 
 /**
  * ntklog_find_topmost_sampled_spin_lock() - return the lock of the topmost sampled slot
@@ -272,23 +277,24 @@ const void *ntklog_find_topmost_sampled_spin_lock(void)
 	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	u32 in_use = cpu->sampled_slots_in_use;
 
-	return in_use ? (const void *)(cpu->sampled->slot[in_use - 1].lock & ~PERF_SPIN_LOCK_TAGS) :
+	return in_use ? (const void *)(cpu->sampling->slots[in_use - 1].lock &
+				       ~PERF_SPIN_LOCK_TAG_MASK) :
 			NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_find_topmost_sampled_spin_lock);
 
 /**
- * ntklog_set_spin_lock_choice() - set which acquisitions of this CPU are chosen
- * @choice: the new rule
+ * ntklog_set_choice_rule() - set which acquisitions of this CPU are chosen
+ * @choice_rule: the new rule
  *
  * Context: migration disabled.
  */
-void ntklog_set_spin_lock_choice(enum ntklog_choice choice)
+void ntklog_set_choice_rule(enum ntklog_choice_rule choice_rule)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	this_cpu_read(ntklog_spin_lock_cpu.sampled)->choice = choice;
+	this_cpu_read(ntklog_spin_lock_cpu.sampling)->choice_rule = choice_rule;
 	ntklog_restart_sampling_interval(this_cpu_ptr(&ntklog_spin_lock_cpu));
 	local_irq_restore(flags);
 }

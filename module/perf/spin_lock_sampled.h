@@ -17,12 +17,12 @@
 #include "this_cpu.h"
 
 /**
- * enum ntklog_choice - rule that chooses uncontended acquisitions
+ * enum ntklog_choice_rule - rule that chooses uncontended acquisitions
  * @PERF_CHOOSE_BY_RATE: one acquisition of each interval; see spin_lock_sampled.c
  * @PERF_CHOOSE_NONE: none of the next 2^31 - 2 acquisitions, for the self-test
  * @PERF_CHOOSE_ALL: every acquisition, for the self-test; their events are suppressed
  */
-enum ntklog_choice {
+enum ntklog_choice_rule {
 	PERF_CHOOSE_BY_RATE,
 	PERF_CHOOSE_NONE,
 	PERF_CHOOSE_ALL,
@@ -31,8 +31,8 @@ enum ntklog_choice {
 void ntklog_sample_spin_lock_acquire_slow(const void *lock);
 void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
 				       const struct ntklog_spin_lock_wait_start *wait_start);
-void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 time_low,
-				      u32 time_high, unsigned long caller);
+void ntklog_track_sampled_release(const void *lock, u8 acquire_mode, u32 time_low,
+				  u32 time_high, unsigned long caller);
 
 /**
  * ntklog_sample_spin_lock_acquire_fast() - count an uncontended acquisition in mode "sampled"
@@ -63,6 +63,6 @@ static __always_inline bool ntklog_sample_shared_spin_lock_acquire_fast(const vo
 
 const void *ntklog_find_topmost_sampled_spin_lock(void);
 void ntklog_restart_sampling_interval(struct ntklog_spin_lock_cpu *cpu);
-void ntklog_set_spin_lock_choice(enum ntklog_choice choice);
+void ntklog_set_choice_rule(enum ntklog_choice_rule choice_rule);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SAMPLED_H */

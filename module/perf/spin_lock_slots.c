@@ -81,7 +81,8 @@ const void *ntklog_find_topmost_spin_lock(void)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 
-	return (const void *)ntklog_get_slot_lock(ntklog_slot(cpu, ntklog_count_slots_in_use(cpu)));
+	return (const void *)
+		ntklog_get_slot_lock_address(ntklog_get_slot(cpu, ntklog_count_slots_in_use(cpu)));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_find_topmost_spin_lock);
 
@@ -116,21 +117,21 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slow);
 
 static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot, const void *lock,
 					     unsigned long tag, struct ntklog_time time,
-					     u64 interrupts)
+					     u64 interrupt_snapshot)
 {
 	slot->lock = (unsigned long)lock | tag;
 	slot->time = time;
-	slot->interrupts = interrupts;
+	slot->interrupt_snapshot = interrupt_snapshot;
 }
 
 /*
- * Fill a slot for an acquisition that has taken one of cpu->slot: that slot or, if these are all in
- * use, an overflow slot. The slot may be tagged as untracked. Returns its number, or 0 if the
+ * Fill a slot for an acquisition that has taken one of cpu->slots: that slot or, if these are all
+ * in use, an overflow slot. The slot may be tagged as untracked. Returns its number, or 0 if the
  * acquisition gets none: slot 0 is a dummy whose lock stays 0.
  */
 static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					  unsigned long tag, struct ntklog_time time,
-					  u64 interrupts)
+					  u64 interrupt_snapshot)
 {
 	bool in_transition = READ_ONCE(ntklog_spin_lock_in_transition);
 	u32 number;
@@ -146,7 +147,7 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 	} else if (in_nmi() || !number ||
 		   number - READ_ONCE(cpu->untracked_slots_in_use) > PERF_SPIN_LOCK_DEPTH) {
 		/* In an NMI the depth is unreliable: untracked_slots_in_use may be changing. */
-		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
+		this_cpu_inc(ntklog_spin_lock_cpu.untracked_count);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
 	if (!number) {
@@ -155,7 +156,7 @@ static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, cons
 	}
 	if (tag == PERF_SPIN_LOCK_UNTRACKED)
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked_slots_in_use);
-	ntklog_fill_slot(ntklog_slot(cpu, number), lock, tag, time, interrupts);
+	ntklog_fill_slot(ntklog_get_slot(cpu, number), lock, tag, time, interrupt_snapshot);
 	return number;
 }
 
@@ -190,7 +191,8 @@ void ntklog_track_spin_lock_acquire_slow(const void *lock)
 	if (likely(slot_offset <= PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT_SIZE &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition) && !in_nmi())) {
 		ntklog_fill_uncontended_slot(lock, slot_offset);
-		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_snapshot_interrupts());
+		ntklog_write_spin_lock_slot(slot_offset, interrupt_snapshot,
+					    ntklog_snapshot_interrupts());
 		this_cpu_write(ntklog_spin_lock_cpu.hold_limit, 0);
 	} else {
 		ntklog_track_acquire_irqsave(lock);
@@ -215,7 +217,8 @@ notrace void ntklog_log_spin_lock_acquire(const void *lock)
 							     PERF_SPIN_LOCK_COUNTDOWN_ONE)))
 			ntklog_count_spin_lock_acquire_slow();
 	} else if (likely(ntklog_push_spin_lock(lock, &slot_offset))) {
-		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_snapshot_interrupts());
+		ntklog_write_spin_lock_slot(slot_offset, interrupt_snapshot,
+					    ntklog_snapshot_interrupts());
 	} else {
 		ntklog_track_spin_lock_acquire_slow(lock);
 	}
@@ -245,12 +248,12 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
 		ntklog_add_slots_in_use(1);
 		number = ntklog_fill_slot_slow(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS, time,
-					       wait_start->interrupts);
-		slot = ntklog_slot(cpu, number);
+					       wait_start->interrupt_snapshot);
+		slot = ntklog_get_slot(cpu, number);
 		slot->wait_time = ntklog_time_to_cycles(time) -
 				  ntklog_time_to_cycles(wait_start->time);
 		slot->acquire_mode = acquire_mode;
-		cpu->overflow->spin_counts[number] = spin_count;
+		cpu->overflow_slots->spin_counts[number] = spin_count;
 	}
 	local_irq_restore(flags);
 }
@@ -258,13 +261,13 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_log_contended_spin_lock);
 
 static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
-	struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
+	struct ntklog_spin_lock_slot *slot = ntklog_get_slot(cpu, number);
 
 	slot->lock |= PERF_SPIN_LOCK_HAS_DETAILS;
 	slot->wait_time = 0;
 	slot->acquire_mode = PERF_SPIN_LOCK_MODE_UNKNOWN;
 	slot->interrupt_count = 0;
-	cpu->overflow->spin_counts[number] = 0;
+	cpu->overflow_slots->spin_counts[number] = 0;
 }
 
 /**
@@ -281,11 +284,11 @@ notrace void ntklog_count_interrupt_in_slots(void)
 	u32 number;
 
 	for (number = ntklog_count_slots_in_use(cpu); number; number--) {
-		slot = ntklog_slot(cpu, number);
+		slot = ntklog_get_slot(cpu, number);
 		/* A slot without a lock is taken but not yet filled, or is being freed. */
 		if (!slot->lock)
 			continue;
-		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
+		if (!(slot->lock & PERF_SPIN_LOCK_TAG_MASK))
 			ntklog_init_slot_details(cpu, number);
 		slot->interrupt_count++;
 	}
@@ -300,7 +303,7 @@ static __always_inline u32 ntklog_count_slot_interrupts(const struct ntklog_spin
 	/* NT's locks and contended acquisitions have a snapshot of the kernel's counters. */
 	if (!PERF_SPIN_LOCK_KIND(acquire_mode) ||
 	    (has_details && slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN))
-		return ntklog_interrupts_since(slot->interrupts);
+		return ntklog_count_irqs_since(slot->interrupt_snapshot);
 	return has_details ? slot->interrupt_count : 0;
 }
 
@@ -324,10 +327,10 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 	if (!static_branch_likely(&ntklog_spin_lock_tracking_key))
 		return;
 	local_irq_save(flags);
-	number = ntklog_find_spin_lock_slot(cpu, lock);
+	number = ntklog_find_slot_number(cpu, lock);
 	if (number) {
-		slot = ntklog_slot(cpu, number);
-		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
+		slot = ntklog_get_slot(cpu, number);
+		if (!(slot->lock & PERF_SPIN_LOCK_TAG_MASK))
 			ntklog_init_slot_details(cpu, number);
 		slot->time = time;
 		slot->acquire_mode = acquire_mode;
@@ -346,13 +349,13 @@ static __always_inline bool ntklog_hold_exceeds_threshold(const struct ntklog_sp
 
 /* Test whether one of NT's sampling rules selects the release, by the current counts. */
 static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
-				   const struct ntklog_spin_lock_slot *slot, u64 wait,
+				   const struct ntklog_spin_lock_slot *slot, u64 wait_words,
 				   struct ntklog_time release_time)
 {
 	if (ntklog_hold_exceeds_threshold(slot, release_time))
 		return true;
-	if (wait >> 32)
-		return ntklog_wait_is_sampled(wait >> 32);
+	if (wait_words >> 32)
+		return ntklog_wait_is_sampled(wait_words >> 32);
 	return ntklog_get_uncontended_count(cpu) %
 		READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate) == 0;
 }
@@ -367,20 +370,22 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
 					  u8 acquire_mode, struct ntklog_time time,
 					  unsigned long caller)
 {
-	const struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
+	const struct ntklog_spin_lock_slot *slot = ntklog_get_slot(cpu, number);
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_get_slot_wait_words(slot, &cpu->overflow->spin_counts[number], &mode);
+	u64 wait_words =
+		ntklog_get_slot_wait_words(slot, &cpu->overflow_slots->spin_counts[number], &mode);
 	u8 rule = ntklog_count_and_sample_blocker(acquire_mode);
 
-	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
+	if (!ntklog_slot_is_sampled(cpu, slot, wait_words, time)) {
 		if (!rule || !ntklog_admit_blocker())
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}
-	ntklog_write_spin_lock(slot, wait, ntklog_count_slot_interrupts(slot, acquire_mode),
-			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(rule, mode,
-							      ntklog_get_acquire_depth(cpu)),
-			       time, caller);
+	ntklog_write_wmi_spinlock(slot, wait_words,
+				  ntklog_count_slot_interrupts(slot, acquire_mode),
+				  PERF_PACK_RULE_MODE_DEPTH(rule, mode,
+							    ntklog_get_acquire_depth(cpu)),
+				  time, caller);
 }
 
 /*
@@ -409,49 +414,49 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 	long state = READ_ONCE(cpu->state);
-	u32 count = ntklog_uncontended_count_of_state(cpu, state);
+	u32 count = ntklog_state_to_acquire_count(cpu, state);
 	u32 remainder = count % rate;
 	/* The number of @slot is its index, because no overflow slot is in use. */
-	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots_in_use);
+	u32 depth = slot - cpu->slots - READ_ONCE(cpu->untracked_slots_in_use);
 
 	/* Before the event, because its writing may count acquisitions of Linux' locks. */
-	ntklog_update_sampling(cpu, state, count, remainder, rate, slot != &cpu->slot[1]);
+	ntklog_update_sampling(cpu, state, count, remainder, rate, slot != &cpu->slots[1]);
 	if (!remainder || ntklog_hold_exceeds_threshold(slot, time))
-		ntklog_write_spin_lock_fast(false, slot, (unsigned long)lock, 0,
-					    ntklog_interrupts_since(slot->interrupts),
-					    PERF_SPIN_LOCK_RULE_MODE_DEPTH(0, acquire_mode, depth),
-					    time, caller);
+		ntklog_write_wmi_spinlock_fast(false, slot, (unsigned long)lock, 0,
+					       ntklog_count_irqs_since(slot->interrupt_snapshot),
+					       PERF_PACK_RULE_MODE_DEPTH(0, acquire_mode, depth),
+					       time, caller);
 	slot->lock = 0;
 	ntklog_add_slots_in_use(-1);
 }
 
 /* Handle a release for which ntklog_release_topmost_slot() is not meant. */
-static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
-					       u8 acquire_mode, struct ntklog_time time,
-					       unsigned long caller)
+static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
+					     u8 acquire_mode, struct ntklog_time time,
+					     unsigned long caller)
 {
-	u32 number = ntklog_find_spin_lock_slot(cpu, lock);
+	u32 number = ntklog_find_slot_number(cpu, lock);
 	u32 count, rate;
 	long state;
 
 	if (number) {
-		if (!(ntklog_slot(cpu, number)->lock & PERF_SPIN_LOCK_UNTRACKED))
+		if (!(ntklog_get_slot(cpu, number)->lock & PERF_SPIN_LOCK_UNTRACKED))
 			ntklog_write_event_if_sampled(cpu, number, acquire_mode, time, caller);
 		ntklog_remove_slot(cpu, number);
 	} else if (READ_ONCE(cpu->locks_without_slot)) {
 		this_cpu_dec(ntklog_spin_lock_cpu.locks_without_slot);
 	} else if (READ_ONCE(ntklog_spin_lock_unmatched_is_expected)) {
-		this_cpu_inc(ntklog_spin_lock_cpu.unmatched_expected);
+		this_cpu_inc(ntklog_spin_lock_cpu.expected_unmatched_count);
 	} else if (READ_ONCE(ntklog_spin_lock_may_take_slot) &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition)) {
 		/* While tracking is not armed, a lock without a slot is no error. */
-		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
+		this_cpu_inc(ntklog_spin_lock_cpu.unmatched_count);
 	}
 	/* Not in an NMI, which may have interrupted an update of state or hold_limit. */
 	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
 		rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 		state = READ_ONCE(cpu->state);
-		count = ntklog_uncontended_count_of_state(cpu, state);
+		count = ntklog_state_to_acquire_count(cpu, state);
 		ntklog_update_sampling(cpu, state, count, count % rate, rate,
 				       ntklog_count_slots_in_use(cpu));
 	}
@@ -476,13 +481,13 @@ void ntklog_track_spin_lock_release_slow(const void *lock, u8 acquire_mode, u32 
 	unsigned long flags;
 
 	local_irq_save(flags);
-	slot = (void *)cpu->slot + (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK);
+	slot = (void *)cpu->slots + (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK);
 	if (likely(slot->lock == (unsigned long)lock &&
 		   !(acquire_mode & (PERF_SPIN_LOCK_KIND_MASK | PERF_SPIN_LOCK_LEAVES_WAITER)) &&
 		   !in_nmi()))
 		ntklog_release_topmost_slot(cpu, slot, lock, acquire_mode, time, caller);
 	else
-		ntklog_release_other_slot(cpu, lock, acquire_mode, time, caller);
+		ntklog_release_any_slot(cpu, lock, acquire_mode, time, caller);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_release_slow);

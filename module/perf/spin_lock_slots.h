@@ -26,11 +26,11 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 				    const struct ntklog_spin_lock_wait_start *wait_start);
 void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
 
-#define ntklog_write_spin_lock_slot(_bytes, _member, _value)				\
-	ntklog_this_cpu_write_at(ntklog_spin_lock_cpu.slot[0]._member, _bytes, _value)
+#define ntklog_write_spin_lock_slot(_offset, _member, _value)				\
+	ntklog_this_cpu_write_at(ntklog_spin_lock_cpu.slots[0]._member, _offset, _value)
 
 /**
- * ntklog_fill_uncontended_slot() - fill a slot, except for interrupts
+ * ntklog_fill_uncontended_slot() - fill a slot, except for interrupt_snapshot
  * @lock: address of the lock, which is held
  * @slot_offset: offset of the slot, in bytes
  *
@@ -49,7 +49,7 @@ static __always_inline void ntklog_fill_uncontended_slot(const void *lock,
 }
 
 /**
- * ntklog_push_spin_lock() - take a slot and fill it, except .interrupts
+ * ntklog_push_spin_lock() - take a slot and fill it, except .interrupt_snapshot
  * @lock: address of the lock, which is held
  * @slot_offset: set to the offset of the slot, in bytes
  *
@@ -87,23 +87,23 @@ static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
 }
 
 /**
- * ntklog_is_short_hold() - test whether a release needs no decision
+ * ntklog_hold_is_short() - test whether a release needs no decision
  * @lock: address of the lock, which is about to be released
- * @time: low half of the clock
+ * @time_low: low half of the clock
  * @slot_offset: set to the offset of the topmost slot, in bytes
  *
  * Context: as ntklog_pop_spin_lock().
  * Return: true if the topmost slot has the lock, which was held for less than the limit.
  */
-static __always_inline bool ntklog_is_short_hold(const void *lock, u32 time,
+static __always_inline bool ntklog_hold_is_short(const void *lock, u32 time_low,
 						 unsigned long *slot_offset)
 {
 	*slot_offset = ntklog_this_cpu_read_low_u16(ntklog_spin_lock_cpu.state);
-	if (unlikely(!ntklog_this_cpu_equals_at(ntklog_spin_lock_cpu.slot[0].lock, *slot_offset,
+	if (unlikely(!ntklog_this_cpu_equals_at(ntklog_spin_lock_cpu.slots[0].lock, *slot_offset,
 						lock)))
 		return false;
-	ntklog_this_cpu_sub_from_at(time, ntklog_spin_lock_cpu.slot[0].time.low, *slot_offset);
-	return likely(ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, time));
+	ntklog_this_cpu_sub_from_at(time_low, ntklog_spin_lock_cpu.slots[0].time.low, *slot_offset);
+	return likely(ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, time_low));
 }
 
 /**
@@ -114,24 +114,24 @@ static __always_inline bool ntklog_is_short_hold(const void *lock, u32 time,
  */
 static __always_inline void ntklog_free_topmost_slot(unsigned long slot_offset)
 {
-	ntklog_this_cpu_clear_at(ntklog_spin_lock_cpu.slot[0].lock, slot_offset);
+	ntklog_this_cpu_clear_at(ntklog_spin_lock_cpu.slots[0].lock, slot_offset);
 	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT_SIZE);
 }
 
 /**
  * ntklog_pop_spin_lock() - NT's PerfLogSpinLockRelease, fast path: free the topmost slot
  * @lock: address of the lock, which is about to be released
- * @time: low half of the clock
+ * @time_low: low half of the clock
  *
  * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the caller has seen the tracking key on.
  * Return: true if the slot is freed; false if the caller must call
  * ntklog_track_spin_lock_release_slow() after it has released the lock.
  */
-static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
+static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time_low)
 {
 	unsigned long slot_offset;
 
-	if (unlikely(!ntklog_is_short_hold(lock, time, &slot_offset)))
+	if (unlikely(!ntklog_hold_is_short(lock, time_low, &slot_offset)))
 		return false;
 	ntklog_free_topmost_slot(slot_offset);
 	return true;

@@ -38,10 +38,10 @@ notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 sp
 	struct ntklog_spin_lock_slot slot = { .lock = (unsigned long)lock, .time = time };
 	u32 wait_time = ntklog_time_to_cycles(time) - ntklog_time_to_cycles(wait_start->time);
 
-	ntklog_write_spin_lock(&slot, PERF_SPIN_LOCK_WAIT(spin_count, wait_time),
-			       ntklog_interrupts_since(wait_start->interrupts),
-			       PERF_SPIN_LOCK_RULE_MODE_DEPTH(WMI_SPINLOCK_RULE_WAIT, acquire_mode,
-							      0),
-			       time, caller);
+	ntklog_write_wmi_spinlock(&slot, PERF_SPIN_LOCK_PACK_WAIT(spin_count, wait_time),
+				  ntklog_count_irqs_since(wait_start->interrupt_snapshot),
+				  PERF_PACK_RULE_MODE_DEPTH(WMI_SPINLOCK_RULE_WAIT, acquire_mode,
+							    0),
+				  time, caller);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);

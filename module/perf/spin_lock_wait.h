@@ -22,7 +22,7 @@ static __always_inline void
 ntklog_start_spin_lock_wait(struct ntklog_spin_lock_wait_start *wait_start)
 {
 	wait_start->time = ntklog_read_time();
-	wait_start->interrupts = ntklog_snapshot_interrupts();
+	wait_start->interrupt_snapshot = ntklog_snapshot_interrupts();
 }
 
 static inline void ntklog_count_wait(u32 spin_count)
@@ -34,12 +34,12 @@ static inline void ntklog_count_wait(u32 spin_count)
 /* NT's rule, by the present contention count of the CPU. */
 static inline bool ntklog_wait_is_sampled(u32 spin_count)
 {
-	const struct event_trace_spinlock_information *information =
+	const struct event_trace_spinlock_information *parameters =
 		&ntklog_spin_lock_parameter_values;
 
-	return spin_count >= READ_ONCE(information->spin_lock_spin_threshold) &&
+	return spin_count >= READ_ONCE(parameters->spin_lock_spin_threshold) &&
 	       this_cpu_read(ntklog_spin_lock_cpu.contention_count) %
-	       READ_ONCE(information->spin_lock_contention_sample_rate) == 0;
+	       READ_ONCE(parameters->spin_lock_contention_sample_rate) == 0;
 }
 
 bool ntklog_count_and_sample_wait(u32 spin_count);

@@ -110,16 +110,16 @@ static unsigned int ntklog_fill_stack_buffer(unsigned int max_frames)
  */
 unsigned int ntklog_save_stack(unsigned long *frames, unsigned int max_frames)
 {
-	const unsigned long *found = this_cpu_ptr(ntklog_stack_buffers)->frames;
+	const unsigned long *walked_frames = this_cpu_ptr(ntklog_stack_buffers)->frames;
 	unsigned int count = ntklog_fill_stack_buffer(NTKLOG_OWN_FRAMES_MAX + max_frames);
 	unsigned int first;
 
 	if (!count)
 		return 0;
-	first = ntklog_find_first_frame(found, count, 0, false);
+	first = ntklog_find_first_frame(walked_frames, count, 0, false);
 	count = min(count - first, max_frames);
 	memset(frames, 0, max_frames * sizeof(*frames));
-	memcpy(frames, found + first, count * sizeof(*frames));
+	memcpy(frames, walked_frames + first, count * sizeof(*frames));
 	WRITE_ONCE(this_cpu_ptr(&ntklog_stack_cpu)->is_walking, false);
 	return count;
 }
@@ -158,9 +158,9 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
 			ntklog_get_displayed_address(buffer->frames[first + i]);
 	etw_log_event(sessions, PERFINFO_LOG_TYPE_STACKWALK, PERFINFO_STACKWALK_VERSION,
 		      &buffer->event, sizeof(buffer->event.header) + count * sizeof(u64));
-	this_cpu_inc(ntklog_stack_cpu.walked);
+	this_cpu_inc(ntklog_stack_cpu.walked_stacks);
 	WRITE_ONCE(cpu->is_walking, false);
 	return;
 left_out:
-	this_cpu_inc(ntklog_stack_cpu.left_out);
+	this_cpu_inc(ntklog_stack_cpu.left_out_stacks);
 }

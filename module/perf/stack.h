@@ -17,16 +17,16 @@
 
 /**
  * struct ntklog_stack_cpu - per-CPU state of stack events
- * @walked: number of events whose stack was walked
- * @left_out: number of events whose stack a session needs but does not get
+ * @walked_stacks: number of events whose stack was walked
+ * @left_out_stacks: number of events whose stack a session needs but does not get
  * @is_walking: a stack walk is in progress on this CPU
  *
- * Only the CPU itself writes these members, with interrupts off; an NMI increments @left_out with
- * one instruction. Any CPU may read the counts.
+ * Only the CPU itself writes these members, with interrupts off; an NMI increments @left_out_stacks
+ * with one instruction. Any CPU may read the counts.
  */
 struct ntklog_stack_cpu {
-	u64 walked;
-	u64 left_out;
+	u64 walked_stacks;
+	u64 left_out_stacks;
 	bool is_walking;
 };
 
@@ -41,7 +41,7 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
 /**
  * ntklog_write_stack() - write the stack of an event for the sessions that need it
  * @event: type of the event
- * @logged: sessions that have the event, and its time stamp
+ * @logged_event: sessions that have the event, and its time stamp
  * @caller: return address at which the stack of the event begins; may be 0
  * @is_hooked: an entry hook wrote the event. If @caller is not found, the stack then also omits the
  *	frame of the kernel's lock function
@@ -49,13 +49,13 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
  * Context: interrupts off since the event was written; no other event has been written since.
  */
 static __always_inline void ntklog_write_stack(enum etw_stacked_event event,
-					       struct etw_logged_event logged,
+					       struct etw_logged_event logged_event,
 					       unsigned long caller, bool is_hooked)
 {
-	u64 sessions = etw_find_stack_sessions_for_event(event, logged.sessions);
+	u64 sessions = etw_find_stack_sessions_for_event(event, logged_event.sessions);
 
 	if (unlikely(sessions))
-		ntklog_write_stack_slow(sessions, logged.time, caller, is_hooked);
+		ntklog_write_stack_slow(sessions, logged_event.time, caller, is_hooked);
 }
 
 /**
@@ -74,15 +74,15 @@ static __always_inline bool ntklog_event_is_complete(u64 session_set)
 /**
  * ntklog_count_left_out_stack() - count an event without a stack, if a session needs its stack
  * @event: type of the event
- * @logged: sessions that have the event
+ * @logged_event: sessions that have the event
  *
  * Context: as for ntklog_write_stack().
  */
 static inline void ntklog_count_left_out_stack(enum etw_stacked_event event,
-					       struct etw_logged_event logged)
+					       struct etw_logged_event logged_event)
 {
-	if (unlikely(etw_find_stack_sessions_for_event(event, logged.sessions)))
-		this_cpu_inc(ntklog_stack_cpu.left_out);
+	if (unlikely(etw_find_stack_sessions_for_event(event, logged_event.sessions)))
+		this_cpu_inc(ntklog_stack_cpu.left_out_stacks);
 }
 
 #endif /* _NTKLOG_PERF_STACK_H */

@@ -73,45 +73,45 @@
 /**
  * ntklog_this_cpu_write_at() - write to a member of a per-CPU array element
  * @_variable: the member in element 0
- * @_bytes: offset of the element, in bytes
+ * @_offset: offset of the element, in bytes
  * @_value: the value
  */
-#define ntklog_this_cpu_write_at(_variable, _bytes, _value)			\
+#define ntklog_this_cpu_write_at(_variable, _offset, _value)			\
 ({										\
 	asm volatile("mov %[value], %%gs:%c[variable](%[bytes])"			\
 		     : : [variable] "i" (&(_variable)),				\
-			 [bytes] "r" ((unsigned long)(_bytes)),			\
+			 [bytes] "r" ((unsigned long)(_offset)),		\
 			 [value] "r" ((typeof(_variable))(_value)) : "memory");	\
 })
 
 /**
  * ntklog_this_cpu_clear_at() - set a member of a per-CPU array element to 0
  * @_variable: the member in element 0, a long
- * @_bytes: offset of the element, in bytes
+ * @_offset: offset of the element, in bytes
  */
-#define ntklog_this_cpu_clear_at(_variable, _bytes)				\
+#define ntklog_this_cpu_clear_at(_variable, _offset)				\
 ({										\
 	asm volatile("movq $0, %%gs:%c[variable](%[bytes])"			\
 		     : : [variable] "i" (&(_variable)),				\
-			 [bytes] "r" ((unsigned long)(_bytes)) : "memory");	\
+			 [bytes] "r" ((unsigned long)(_offset)) : "memory");	\
 })
 
 /**
  * ntklog_this_cpu_equals_at() - compare a member of a per-CPU array element with a value
  * @_variable: the member in element 0, a long
- * @_bytes: offset of the element, in bytes
+ * @_offset: offset of the element, in bytes
  * @_value: the value
  *
  * Return: true if they are equal.
  */
-#define ntklog_this_cpu_equals_at(_variable, _bytes, _value)			\
+#define ntklog_this_cpu_equals_at(_variable, _offset, _value)			\
 ({										\
 	bool __equal;								\
 										\
 	asm volatile("cmpq %[value], %%gs:%c[variable](%[bytes])"		\
 		     : "=@cce" (__equal)					\
 		     : [variable] "i" (&(_variable)),				\
-		       [bytes] "r" ((unsigned long)(_bytes)),			\
+		       [bytes] "r" ((unsigned long)(_offset)),			\
 		       [value] "r" (_value) : "memory");			\
 	__equal;								\
 })
@@ -120,14 +120,14 @@
  * ntklog_this_cpu_sub_from_at() - subtract a member of a per-CPU array element from a variable
  * @_value: the variable, a u32
  * @_variable: the member in element 0, a u32
- * @_bytes: offset of the element, in bytes
+ * @_offset: offset of the element, in bytes
  */
-#define ntklog_this_cpu_sub_from_at(_value, _variable, _bytes)			\
+#define ntklog_this_cpu_sub_from_at(_value, _variable, _offset)			\
 ({										\
 	asm volatile("subl %%gs:%c[variable](%[bytes]), %[value]"		\
 		     : [value] "+r" (_value)					\
 		     : [variable] "i" (&(_variable)),				\
-		       [bytes] "r" ((unsigned long)(_bytes)) : "cc");	\
+		       [bytes] "r" ((unsigned long)(_offset)) : "cc");	\
 })
 
 /**
@@ -149,11 +149,11 @@
 })
 
 /**
- * ntklog_this_cpu_add_to() - add a per-CPU variable to a sum
+ * ntklog_this_cpu_add_to_sum() - add a per-CPU variable to a sum
  * @_sum: a u64
  * @_variable: the per-CPU variable, a u64
  */
-#define ntklog_this_cpu_add_to(_sum, _variable)					\
+#define ntklog_this_cpu_add_to_sum(_sum, _variable)				\
 ({										\
 	asm volatile("addq " __percpu_arg([variable]) ", %[sum]"				\
 		     : [sum] "+r" (_sum)					\
@@ -161,11 +161,11 @@
 })
 
 /**
- * ntklog_this_cpu_add_word_to() - add a per-CPU variable of 32 bits to a sum
+ * ntklog_this_cpu_add_u32_to_sum() - add a per-CPU variable of 32 bits to a sum
  * @_sum: a u64 less than 2^32. The result is, too: it is computed modulo 2^32
  * @_variable: the per-CPU variable, a u32
  */
-#define ntklog_this_cpu_add_word_to(_sum, _variable)				\
+#define ntklog_this_cpu_add_u32_to_sum(_sum, _variable)				\
 ({										\
 	asm volatile("addl " __percpu_arg([variable]) ", %k[sum]"				\
 		     : [sum] "+r" (_sum)					\
@@ -180,22 +180,22 @@
 	(this_cpu_dec_return(_variable) < 0)
 #define ntklog_this_cpu_read_low_u16(_variable)					\
 	((unsigned long)(u16)this_cpu_read(_variable))
-#define ntklog_this_cpu_at(_variable, _bytes)					\
-	(*(typeof(_variable) __percpu *)((char __percpu *)&(_variable) + (_bytes)))
-#define ntklog_this_cpu_write_at(_variable, _bytes, _value)			\
-	this_cpu_write(ntklog_this_cpu_at(_variable, _bytes), _value)
-#define ntklog_this_cpu_clear_at(_variable, _bytes)				\
-	this_cpu_write(ntklog_this_cpu_at(_variable, _bytes), 0)
-#define ntklog_this_cpu_equals_at(_variable, _bytes, _value)			\
-	(this_cpu_read(ntklog_this_cpu_at(_variable, _bytes)) ==		\
+#define ntklog_this_cpu_at(_variable, _offset)					\
+	(*(typeof(_variable) __percpu *)((char __percpu *)&(_variable) + (_offset)))
+#define ntklog_this_cpu_write_at(_variable, _offset, _value)			\
+	this_cpu_write(ntklog_this_cpu_at(_variable, _offset), _value)
+#define ntklog_this_cpu_clear_at(_variable, _offset)				\
+	this_cpu_write(ntklog_this_cpu_at(_variable, _offset), 0)
+#define ntklog_this_cpu_equals_at(_variable, _offset, _value)			\
+	(this_cpu_read(ntklog_this_cpu_at(_variable, _offset)) ==		\
 	 (typeof(_variable))(_value))
-#define ntklog_this_cpu_sub_from_at(_value, _variable, _bytes)			\
-	((_value) -= this_cpu_read(ntklog_this_cpu_at(_variable, _bytes)))
+#define ntklog_this_cpu_sub_from_at(_value, _variable, _offset)			\
+	((_value) -= this_cpu_read(ntklog_this_cpu_at(_variable, _offset)))
 #define ntklog_this_cpu_exceeds(_variable, _value)				\
 	(this_cpu_read(_variable) > (_value))
-#define ntklog_this_cpu_add_to(_sum, _variable)					\
+#define ntklog_this_cpu_add_to_sum(_sum, _variable)				\
 	((_sum) += this_cpu_read(_variable))
-#define ntklog_this_cpu_add_word_to(_sum, _variable)				\
+#define ntklog_this_cpu_add_u32_to_sum(_sum, _variable)				\
 	((_sum) = (u32)((_sum) + this_cpu_read(_variable)))
 
 #endif

@@ -83,23 +83,23 @@ static const struct ntklog_file ntklog_blockers_file = {
 	.accepted_values = "0 to 4294967295",
 };
 
-static struct ntklog_file ntklog_spin_lock_files[PERF_SPIN_LOCK_PARAMETERS];
-static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
+static struct ntklog_file ntklog_spin_lock_files[PERF_SPIN_LOCK_PARAMETER_COUNT];
+static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETER_COUNT];
 
 /* Texts for ntklog_file.accepted_values of the parameters, NTKLOG_RANGE_SIZE bytes each. */
 #define NTKLOG_RANGE_SIZE	32
-static char ntklog_spin_lock_ranges[PERF_SPIN_LOCK_PARAMETERS][NTKLOG_RANGE_SIZE];
-static char ntklog_resource_ranges[PERF_RESOURCE_PARAMETERS][NTKLOG_RANGE_SIZE];
+static char ntklog_spin_lock_ranges[PERF_SPIN_LOCK_PARAMETER_COUNT][NTKLOG_RANGE_SIZE];
+static char ntklog_resource_ranges[PERF_RESOURCE_PARAMETER_COUNT][NTKLOG_RANGE_SIZE];
 
 static ssize_t ntklog_information_read(struct file *file, char __user *buffer,
 				       size_t count, loff_t *position)
 {
-	struct ntklog_information *information = file->private_data;
-	u8 structure[PERF_INFORMATION_MAX];
+	struct ntklog_parameter_set *information = file->private_data;
+	u8 structure[PERF_PARAMETER_SET_SIZE_MAX];
 	size_t length;
 
-	if (ntklog_query_information(information, structure, information->length,
-				     &length) != STATUS_SUCCESS)
+	if (ntklog_query_parameter_set(information, structure, information->length,
+				       &length) != STATUS_SUCCESS)
 		return -EIO;
 	return simple_read_from_buffer(buffer, count, position, structure, length);
 }
@@ -108,15 +108,16 @@ static ssize_t ntklog_information_write(struct file *file,
 					const char __user *buffer, size_t count,
 					loff_t *position)
 {
-	u8 structure[PERF_INFORMATION_MAX];
+	u8 structure[PERF_PARAMETER_SET_SIZE_MAX];
 	int err;
 
-	/* ntklog_set_information() checks the exact length. */
+	/* ntklog_change_parameter_set() checks the exact length. */
 	if (count > sizeof(structure) || *position)
 		return -EINVAL;
 	if (copy_from_user(structure, buffer, count))
 		return -EFAULT;
-	err = ntklog_status_to_errno(ntklog_set_information(file->private_data, structure, count));
+	err = ntklog_status_to_errno(ntklog_change_parameter_set(file->private_data, structure,
+								 count));
 	return err ?: count;
 }
 
@@ -151,7 +152,8 @@ static u64 ntklog_get_acquire_count(int cpu)
 
 static u64 ntklog_get_sleeping_releases(int cpu)
 {
-	return ntklog_get_release_count(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases);
+	return ntklog_get_release_count(&per_cpu_ptr(&ntklog_sleeping_lock_cpu, cpu)
+						 ->release_count);
 }
 
 static u64 ntklog_get_slots_in_use(int cpu)
@@ -172,7 +174,7 @@ static u64 ntklog_get_slots_in_use(int cpu)
 #define NTKLOG_RESOURCE_COUNTER(_name, _member) \
 	NTKLOG_COUNTER("Resource" _name, ntklog_resource_cpu, _member)
 #define NTKLOG_SLEEPING_COUNTER(_name, _member) \
-	NTKLOG_COUNTER("Sleeping" _name, ntklog_sleeping_cpu, _member)
+	NTKLOG_COUNTER("Sleeping" _name, ntklog_sleeping_lock_cpu, _member)
 #define NTKLOG_STACK_COUNTER(_name, _member) \
 	NTKLOG_COUNTER("Stacks" _name, ntklog_stack_cpu, _member)
 
@@ -187,33 +189,33 @@ static const struct {
 	{ .name = "SpinLockAcquireCount", .get = ntklog_get_acquire_count },
 	NTKLOG_SPIN_LOCK_COUNTER("SpinLockContentionCount", contention_count),
 	NTKLOG_SPIN_LOCK_COUNTER("SpinLockSpinCount", spin_count),
-	NTKLOG_SPIN_LOCK_COUNTER("Untracked", untracked),
-	NTKLOG_SPIN_LOCK_COUNTER("Unmatched", unmatched),
-	NTKLOG_SPIN_LOCK_COUNTER("Suppressed", suppressed),
-	NTKLOG_SPIN_LOCK_COUNTER("Events", events),
+	NTKLOG_SPIN_LOCK_COUNTER("Untracked", untracked_count),
+	NTKLOG_SPIN_LOCK_COUNTER("Unmatched", unmatched_count),
+	NTKLOG_SPIN_LOCK_COUNTER("Suppressed", suppressed_count),
+	NTKLOG_SPIN_LOCK_COUNTER("Events", event_count),
 	NTKLOG_RESOURCE_COUNTER("ExclusiveReleases", exclusive_releases),
 	NTKLOG_RESOURCE_COUNTER("SharedReleases", shared_releases),
-	NTKLOG_RESOURCE_COUNTER("Untracked", untracked),
-	NTKLOG_RESOURCE_COUNTER("Unmatched", unmatched),
-	NTKLOG_RESOURCE_COUNTER("Suppressed", suppressed),
-	NTKLOG_RESOURCE_COUNTER("Events", events),
-	NTKLOG_RESOURCE_COUNTER("PointerReleases", pointer_releases),
-	NTKLOG_SPIN_LOCK_COUNTER("Before", unmatched_expected),
+	NTKLOG_RESOURCE_COUNTER("Untracked", untracked_count),
+	NTKLOG_RESOURCE_COUNTER("Unmatched", unmatched_count),
+	NTKLOG_RESOURCE_COUNTER("Suppressed", suppressed_count),
+	NTKLOG_RESOURCE_COUNTER("Events", event_count),
+	NTKLOG_RESOURCE_COUNTER("PointerReleases", owner_pointer_releases),
+	NTKLOG_SPIN_LOCK_COUNTER("Before", expected_unmatched_count),
 	NTKLOG_SPIN_LOCK_COUNTER("Blockers", blocker_count),
 	{ .name = "InUse", .get = ntklog_get_slots_in_use },
-	NTKLOG_SLEEPING_COUNTER("Acquired", attempts),
+	NTKLOG_SLEEPING_COUNTER("Acquired", acquire_attempts),
 	{ .name = "SleepingReleased", .get = ntklog_get_sleeping_releases },
-	NTKLOG_SLEEPING_COUNTER("Untracked", untracked),
+	NTKLOG_SLEEPING_COUNTER("Untracked", untracked_count),
 	NTKLOG_SLEEPING_COUNTER("GivenUp", waits_given_up),
 	NTKLOG_SLEEPING_COUNTER("Again", releases_missed),
-	NTKLOG_SLEEPING_COUNTER("Unmatched", unmatched),
+	NTKLOG_SLEEPING_COUNTER("Unmatched", unmatched_count),
 	NTKLOG_SLEEPING_COUNTER("InInterrupts", untrackable_operations),
 	NTKLOG_SLEEPING_COUNTER("Waits", waits_begun),
 	NTKLOG_SLEEPING_COUNTER("Waited", waits_ended),
-	NTKLOG_STACK_COUNTER("Walked", walked),
-	NTKLOG_STACK_COUNTER("LeftOut", left_out),
-	NTKLOG_SPIN_LOCK_COUNTER("BlockersDropped", blocker_limit.dropped),
-	NTKLOG_SLEEPING_COUNTER("BlockersDropped", blocker_limit.dropped),
+	NTKLOG_STACK_COUNTER("Walked", walked_stacks),
+	NTKLOG_STACK_COUNTER("LeftOut", left_out_stacks),
+	NTKLOG_SPIN_LOCK_COUNTER("BlockersDropped", blocker_limit.dropped_records),
+	NTKLOG_SLEEPING_COUNTER("BlockersDropped", blocker_limit.dropped_records),
 };
 
 static u64 ntklog_get_counter(size_t i, int cpu)
@@ -277,12 +279,12 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 
 	if (err)
 		return err;
-	descriptions = ex_query_locks();
+	descriptions = ex_describe_all_resources();
 	if (IS_ERR(descriptions))
 		return PTR_ERR(descriptions);
 	seq_puts(seq, "Address Type CreatorBackTraceIndex OwningThread LockCount ContentionCount EntryCount RecursionCount NumberOfWaitingShared NumberOfWaitingExclusive Symbol Creator\n");
 	for (i = 0; i < descriptions->count; i++) {
-		const struct ex_resource_description *description = &descriptions->resources[i];
+		const struct ex_resource_description *description = &descriptions->entries[i];
 		const struct rtl_process_lock_information64 *information =
 			&description->information;
 
@@ -330,7 +332,7 @@ static int ntklog_linux_selftest_open(struct inode *inode, struct file *file)
 {
 	/* If the buffer were too small, seq_file would enlarge it and run the self-test again. */
 	return single_open_size(file, ntklog_linux_selftest_show, NULL,
-				NTKLOG_SELFTEST_SIZE);
+				NTKLOG_SELFTEST_OUTPUT_MAX);
 }
 
 static const struct file_operations ntklog_linux_selftest_fops = {
@@ -444,7 +446,7 @@ static const struct ntklog_file ntklog_top_files[] = {
 
 /* Fills in @files and @ranges, which have an entry for each parameter. */
 static int ntklog_create_information_directory(const char *name,
-					       struct ntklog_information *information,
+					       struct ntklog_parameter_set *information,
 					       struct ntklog_file *files,
 					       char (*ranges)[NTKLOG_RANGE_SIZE],
 					       const struct ntklog_file *extra_file)
@@ -515,13 +517,13 @@ static int ntklog_create_files(void)
 	if (err)
 		return err;
 	err = ntklog_create_information_directory("spinlock",
-						  &ntklog_spin_lock_information,
+						  &ntklog_spin_lock_parameter_set,
 						  ntklog_spin_lock_files, ntklog_spin_lock_ranges,
 						  &ntklog_blockers_file);
 	if (err)
 		return err;
 	err = ntklog_create_information_directory("resource",
-						  &ntklog_resource_information,
+						  &ntklog_resource_parameter_set,
 						  ntklog_resource_files, ntklog_resource_ranges,
 						  NULL);
 	if (err)

@@ -22,7 +22,7 @@
 
 #define NTKLOG_HELD_FRAMES	16
 
-static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASSES] = {
+static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASS_COUNT] = {
 	"unknown", "mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex",
 };
 
@@ -38,7 +38,7 @@ static void ntklog_show_lock(struct seq_file *seq, struct task_struct *task,
 		   ntklog_kinds[kind < ARRAY_SIZE(ntklog_kinds) ? kind : 0],
 		   held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
 		   held->is_waiting ? "waiting" : "held", task_pid_nr(task),
-		   mul_u64_u32_div(cycles, 1000, NTKLOG_CLOCK_KHZ), held->contentions);
+		   mul_u64_u32_div(cycles, 1000, NTKLOG_CLOCK_KHZ), held->contention_count);
 	seq_printf(seq, " %s", ntklog_format_symbol((unsigned long)held->lock, symbol));
 	seq_printf(seq, " %s ", ntklog_format_symbol(held->caller, symbol));
 	/* A task can give itself any name. */

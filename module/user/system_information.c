@@ -19,13 +19,13 @@
 #include "../perf/spin_lock.h"
 #include "system_information.h"
 
-static struct ntklog_information *ntklog_find_perf_information(u32 event_trace_class)
+static struct ntklog_parameter_set *ntklog_find_perf_information(u32 event_trace_class)
 {
 	switch (event_trace_class) {
 	case EVENT_TRACE_SPINLOCK_INFORMATION_CLASS:
-		return &ntklog_spin_lock_information;
+		return &ntklog_spin_lock_parameter_set;
 	case EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS:
-		return &ntklog_resource_information;
+		return &ntklog_resource_parameter_set;
 	default:
 		return NULL;
 	}
@@ -123,7 +123,7 @@ static u32 ntklog_set_stacks(const struct event_trace_system_event_information *
 /* @buffer has NTKLOG_INFORMATION_SIZE_MAX bytes and is input and output. */
 static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length)
 {
-	struct ntklog_information *information;
+	struct ntklog_parameter_set *information;
 	u32 event_trace_class;
 
 	if (length < sizeof(event_trace_class))
@@ -136,7 +136,7 @@ static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length
 	information = ntklog_find_perf_information(event_trace_class);
 	if (!information)
 		return STATUS_NOT_IMPLEMENTED;
-	return ntklog_query_information(information, buffer, length, return_length);
+	return ntklog_query_parameter_set(information, buffer, length, return_length);
 }
 
 static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
@@ -211,7 +211,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
 u32 ntklog_set_system_information(u32 information_class, const void *in,
 				  size_t length, bool is_privileged)
 {
-	struct ntklog_information *information;
+	struct ntklog_parameter_set *information;
 	u32 event_trace_class;
 
 	if (information_class != SYSTEM_PERFORMANCE_TRACE_INFORMATION)
@@ -228,6 +228,6 @@ u32 ntklog_set_system_information(u32 information_class, const void *in,
 	information = ntklog_find_perf_information(event_trace_class);
 	if (!information)
 		return STATUS_NOT_IMPLEMENTED;
-	return ntklog_set_information(information, in, length);
+	return ntklog_change_parameter_set(information, in, length);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_system_information);

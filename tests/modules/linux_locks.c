@@ -110,11 +110,11 @@ static void take_##_name(void)								\
 	inner = ntklog_snapshot_interrupts();						\
 	print_cpu_state_difference(#_name " inside", current_cpu_state(), inside);	\
 	spin_interrupted(hold);								\
-	least = ntklog_interrupts_since(inner);						\
+	least = ntklog_count_irqs_since(inner);						\
 	time[2] = get_cycles();								\
 	_release;									\
 	time[3] = get_cycles();								\
-	most = ntklog_interrupts_since(outer);						\
+	most = ntklog_count_irqs_since(outer);						\
 	print_cpu_state_difference(#_name " after", current_cpu_state(), before);	\
 	print_truth(#_name, &lock, _mode, 1, false, time, least, most);				\
 }

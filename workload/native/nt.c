@@ -132,11 +132,11 @@ bool native_count_events(unsigned long *events)
 	for_each_possible_cpu(number) {
 		const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
-		if (ntklog_count_spin_lock_slots_in_use(number) || cpu->unmatched ||
-		    cpu->untracked || cpu->suppressed ||
+		if (ntklog_count_spin_lock_slots_in_use(number) || cpu->unmatched_count ||
+		    cpu->untracked_count || cpu->suppressed_count ||
 		    per_cpu_ptr(etw_sessions[0].run->cpus, number)->lost)
 			return false;
-		*events += cpu->events;
+		*events += cpu->event_count;
 	}
 	return true;
 }
@@ -146,7 +146,7 @@ void native_start(void)
 	static_assert(SHIM_CPUS == NATIVE_THREADS_MAX);
 	shim_start();
 	shim_become_cpu(0);
-	if (ntklog_alloc_spin_lock_state() || ke_numbered_spin_lock_init())
+	if (ntklog_alloc_spin_lock_slots() || ke_numbered_spin_lock_init())
 		abort();
 	native_set_sampling(0);
 	shim_start_session();

@@ -172,7 +172,7 @@ struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
 unsigned long jiffies;
 
 /* Stand-in for module/linux/locks.c: the SpinCount of a record is its wait in cycles. */
-u32 ntklog_linux_test_cycles = 1;
+u32 ntklog_cycles_per_spin = 1;
 
 enum ntklog_address_mode ntklog_address_mode;
 
