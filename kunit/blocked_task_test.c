@@ -33,7 +33,7 @@ static void release_lock(void)
 	ntklog_track_sleeping_release(&lock, TEST_ACTION, NULL, false);
 }
 
-static u64 sleeping_lock_failures(void)
+static u64 count_tracking_failures(void)
 {
 	u64 sum = 0;
 	int cpu;
@@ -70,7 +70,7 @@ static void leave_apc_level(void)
 }
 
 /**
- * struct blocked - a thread that gets a record and then blocks
+ * struct blocking_thread - a thread that gets a record and then blocks
  * @thread: the thread
  * @enter: called before the thread blocks; NULL: nothing
  * @leave: called when the thread runs again; NULL: nothing
@@ -78,7 +78,7 @@ static void leave_apc_level(void)
  * @is_about_to_block: set by the thread
  * @had_record: the thread has found a record when it ran again
  */
-struct blocked {
+struct blocking_thread {
 	struct test_thread thread;
 	void (*enter)(void);
 	void (*leave)(void);
@@ -89,7 +89,7 @@ struct blocked {
 
 static int block(void *data)
 {
-	struct blocked *blocked = data;
+	struct blocking_thread *blocked = data;
 
 	ke_enter_critical_region();
 	ke_leave_critical_region();
@@ -115,7 +115,7 @@ static bool is_blocked(struct task_struct *task)
 }
 
 /* Returns the change of the number of records when those of blocked tasks are freed. */
-static int free_while_blocked(struct kunit *test, struct blocked *blocked)
+static int free_while_blocked(struct kunit *test, struct blocking_thread *blocked)
 {
 	u32 records;
 	int change;
@@ -137,7 +137,7 @@ static int free_while_blocked(struct kunit *test, struct blocked *blocked)
 
 static void blocked_task_without_slot_and_state_loses_record(struct kunit *test)
 {
-	struct blocked blocked = {};
+	struct blocking_thread blocked = {};
 
 	KUNIT_EXPECT_EQ(test, free_while_blocked(test, &blocked), -1);
 	KUNIT_EXPECT_FALSE(test, blocked.had_record);
@@ -153,10 +153,10 @@ static void running_task_keeps_record(struct kunit *test)
 
 static void task_in_region_keeps_record(struct kunit *test)
 {
-	struct blocked critical = {
+	struct blocking_thread critical = {
 		.enter = ke_enter_critical_region, .leave = ke_leave_critical_region,
 	};
-	struct blocked guarded = {
+	struct blocking_thread guarded = {
 		.enter = ke_enter_guarded_region, .leave = ke_leave_guarded_region,
 	};
 
@@ -168,7 +168,7 @@ static void task_in_region_keeps_record(struct kunit *test)
 
 static void task_at_apc_level_keeps_record(struct kunit *test)
 {
-	struct blocked blocked = { .enter = enter_apc_level, .leave = leave_apc_level };
+	struct blocking_thread blocked = { .enter = enter_apc_level, .leave = leave_apc_level };
 
 	KUNIT_EXPECT_EQ(test, free_while_blocked(test, &blocked), 0);
 	KUNIT_EXPECT_TRUE(test, blocked.had_record);
@@ -176,7 +176,7 @@ static void task_at_apc_level_keeps_record(struct kunit *test)
 
 static void task_with_resource_keeps_record(struct kunit *test)
 {
-	struct blocked blocked = { .enter = acquire_resource, .leave = release_resource };
+	struct blocking_thread blocked = { .enter = acquire_resource, .leave = release_resource };
 
 	resource_session_start(test);
 	disable_excessive_waits(test);
@@ -187,14 +187,14 @@ static void task_with_resource_keeps_record(struct kunit *test)
 
 static void task_with_sleeping_lock_keeps_record(struct kunit *test)
 {
-	struct blocked blocked = { .enter = acquire_lock, .leave = release_lock };
-	u64 failures = sleeping_lock_failures();
+	struct blocking_thread blocked = { .enter = acquire_lock, .leave = release_lock };
+	u64 failures = count_tracking_failures();
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 	KUNIT_EXPECT_EQ(test, free_while_blocked(test, &blocked), 0);
 	ntklog_disable_sleeping_class(TEST_CLASS);
 	KUNIT_EXPECT_TRUE(test, blocked.had_record);
-	KUNIT_EXPECT_EQ(test, sleeping_lock_failures(), failures);
+	KUNIT_EXPECT_EQ(test, count_tracking_failures(), failures);
 }
 
 #define SLEEPERS	4
@@ -222,13 +222,13 @@ static void acquire_and_release(unsigned int round)
  * struct sleeper - a thread that uses its record, and sleeps again and again
  * @thread: the thread
  * @lost_records: how often the thread has found no record after a sleep
- * @is_wrong: the thread was not in the region that it had entered
+ * @region_is_wrong: the thread was not in the region that it had entered
  * @is_done: the thread has ended
  */
 struct sleeper {
 	struct test_thread thread;
 	unsigned int lost_records;
-	bool is_wrong;
+	bool region_is_wrong;
 	bool is_done;
 };
 
@@ -244,10 +244,10 @@ static int sleep_between_locks(void *data)
 		acquire_lock();
 		if (round % 4 == 0)
 			usleep_range(10, 20);
-		sleeper->is_wrong |= !ke_are_apcs_disabled();
+		sleeper->region_is_wrong |= !ke_are_apcs_disabled();
 		release_lock();
 		ke_leave_critical_region();
-		sleeper->is_wrong |= ke_are_apcs_disabled();
+		sleeper->region_is_wrong |= ke_are_apcs_disabled();
 		usleep_range(10, 20);
 	}
 	WRITE_ONCE(sleeper->is_done, true);
@@ -258,7 +258,7 @@ static int sleep_between_locks(void *data)
 static void tasks_that_run_meanwhile_lose_nothing(struct kunit *test)
 {
 	static struct sleeper sleepers[SLEEPERS];
-	u64 failures = sleeping_lock_failures();
+	u64 failures = count_tracking_failures();
 	unsigned int i, done, lost_records = 0;
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
@@ -275,12 +275,12 @@ static void tasks_that_run_meanwhile_lose_nothing(struct kunit *test)
 	} while (done < SLEEPERS);
 	for (i = 0; i < SLEEPERS; i++) {
 		test_thread_join(&sleepers[i].thread);
-		KUNIT_EXPECT_FALSE(test, sleepers[i].is_wrong);
+		KUNIT_EXPECT_FALSE(test, sleepers[i].region_is_wrong);
 		lost_records += sleepers[i].lost_records;
 	}
 	ntklog_disable_sleeping_class(TEST_CLASS);
 	KUNIT_EXPECT_GT(test, lost_records, SLEEPERS);
-	KUNIT_EXPECT_EQ(test, sleeping_lock_failures(), failures);
+	KUNIT_EXPECT_EQ(test, count_tracking_failures(), failures);
 }
 
 static struct kunit_case blocked_task_test_cases[] = {

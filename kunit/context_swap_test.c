@@ -34,7 +34,7 @@
 #define SWAP_IDEAL		(EVENT_DATA + 0x0F)
 #define SWAP_WAIT_TIME		(EVENT_DATA + 0x10)
 
-static void start(struct kunit *test, u32 version)
+static void start_swap_session(struct kunit *test, u32 version)
 {
 	KUNIT_ASSERT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], version), 0);
 	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
@@ -57,7 +57,7 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 	const u8 *swap_out_event, *swap_in_event;
 	unsigned int next_index = 0;
 
-	start(test, 4);
+	start_swap_session(test, 4);
 	KUNIT_EXPECT_TRUE(test, ntklog_context_swaps_are_traced());
 	test_sleep(50);
 	session_stop(test);
@@ -91,7 +91,7 @@ static void swaps_in_sequence_old_thread_is_previous_new(struct kunit *test)
 	unsigned int i;
 	u32 running_thread_id = 0;
 
-	start(test, 4);
+	start_swap_session(test, 4);
 	for (i = 0; i < 20; i++)
 		msleep(20);
 	session_stop(test);
@@ -115,7 +115,7 @@ static void idle_thread_swapped_out_state_running(struct kunit *test)
 		unsigned int next_index = 0;
 		const u8 *event;
 
-		start(test, 4);
+		start_swap_session(test, 4);
 		msleep(20);
 		session_stop(test);
 		while ((event = get_session_event(next_index++, HOOK_ID))) {
@@ -134,7 +134,7 @@ static void interruptible_sleep_wait_reason_wr_queue(struct kunit *test)
 	unsigned long switches;
 	const u8 *event;
 
-	start(test, 4);
+	start_swap_session(test, 4);
 	/* If the CPU stalls, the timer may expire before the task has left the CPU. */
 	switches = current->nvcsw;
 	do
@@ -155,7 +155,7 @@ static void each_version_set_written_with_its_size(struct kunit *test)
 		unsigned int next_index = 0;
 		const u8 *event;
 
-		start(test, version);
+		start_swap_session(test, version);
 		test_sleep(20);
 		session_stop(test);
 		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
@@ -205,7 +205,7 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 		const u8 *event;
 
 		/* Start session 1 last and stop it first. */
-		start(test, versions[i][0]);
+		start_swap_session(test, versions[i][0]);
 		start_other_session(test, 2, versions[i][2]);
 		start_other_session(test, 1, versions[i][1]);
 		test_sleep(20);

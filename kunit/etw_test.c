@@ -23,12 +23,12 @@
 #define TEST_HOOK_ID	0x0FFE
 #define SESSION_BUFFER_SIZE		4096
 
-static struct etw_buffer_cpu *buffer_cpu(void)
+static struct etw_buffer_cpu *get_buffer_cpu(void)
 {
 	return per_cpu_ptr(SESSION->run->cpus, TEST_CPU);
 }
 
-static void log_bytes(u16 length)
+static void log_event_of_length(u16 length)
 {
 	u8 bytes[64];
 
@@ -87,7 +87,7 @@ static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	before = get_cycles();
-	log_bytes(8);
+	log_event_of_length(8);
 	session_stop(test);
 	after = get_cycles();
 	buffer = get_session_buffer(TEST_CPU, 0);
@@ -121,7 +121,7 @@ static void events_aligned_to_8_rest_of_buffer_ff(struct kunit *test)
 
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < ARRAY_SIZE(event_lengths); i++)
-		log_bytes(event_lengths[i]);
+		log_event_of_length(event_lengths[i]);
 	session_stop(test);
 
 	buffer = get_session_buffer(TEST_CPU, 0);
@@ -154,9 +154,9 @@ static void full_buffer_finished_next_one_used(struct kunit *test)
 
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
-		log_bytes(FILLING_EVENT_LENGTH);
+		log_event_of_length(FILLING_EVENT_LENGTH);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 0);
-	log_bytes(FILLING_EVENT_LENGTH);
+	log_event_of_length(FILLING_EVENT_LENGTH);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 
 	buffer = get_session_buffer(TEST_CPU, 0);
@@ -177,9 +177,9 @@ static void event_of_remaining_size_fits_in_buffer(struct kunit *test)
 
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
-		log_bytes(FILLING_EVENT_LENGTH);
+		log_event_of_length(FILLING_EVENT_LENGTH);
 	/* The remaining 0x18 bytes hold a header and 8 bytes. */
-	log_bytes(8);
+	log_event_of_length(8);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 	KUNIT_EXPECT_EQ(test, read_u32(get_session_buffer(TEST_CPU, 0), BUFFER_SAVED_OFFSET),
@@ -195,16 +195,16 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 
 	session_start(test, 0, SESSION_BUFFER_SIZE, 2);
 	for (i = 0; i < 2 * EVENTS_PER_BUFFER; i++)
-		log_bytes(FILLING_EVENT_LENGTH);
-	KUNIT_EXPECT_EQ(test, buffer_cpu()->lost, 0);
+		log_event_of_length(FILLING_EVENT_LENGTH);
+	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->lost, 0);
 	for (i = 0; i < 7; i++)
-		log_bytes(FILLING_EVENT_LENGTH);
-	log_bytes(8);
+		log_event_of_length(FILLING_EVENT_LENGTH);
+	log_event_of_length(8);
 	session_stop(test);
 
-	KUNIT_EXPECT_EQ(test, buffer_cpu()->generated, 2 * EVENTS_PER_BUFFER + 8);
-	KUNIT_EXPECT_EQ(test, buffer_cpu()->written, 2 * EVENTS_PER_BUFFER + 1);
-	KUNIT_EXPECT_EQ(test, buffer_cpu()->lost, 7);
+	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->generated, 2 * EVENTS_PER_BUFFER + 8);
+	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->written, 2 * EVENTS_PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->lost, 7);
 	KUNIT_EXPECT_EQ(test, count_session_events(TEST_HOOK_ID), 2 * EVENTS_PER_BUFFER + 1);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 2);
 	KUNIT_EXPECT_EQ(test, read_u16(get_session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
@@ -224,12 +224,12 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 static void flush_of_partly_filled_buffer_finishes_it(struct kunit *test)
 {
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
-	log_bytes(8);
+	log_event_of_length(8);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
-	log_bytes(8);
+	log_event_of_length(8);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 2);
 	KUNIT_EXPECT_EQ(test, read_u64(get_session_buffer(TEST_CPU, 1), BUFFER_SEQUENCE), 2);
@@ -240,7 +240,7 @@ static void last_buffer_of_file_marked(struct kunit *test)
 	unsigned int cpu;
 
 	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
-	log_bytes(8);
+	log_event_of_length(8);
 	session_stop(test);
 	cpu = etw_find_last_file_cpu(SESSION->run);
 	if (cpu != TEST_CPU)
@@ -256,7 +256,7 @@ static void time_stamps_in_buffer_monotonic(struct kunit *test)
 
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
-		log_bytes(8);
+		log_event_of_length(8);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++) {
 		u64 now = read_u64(get_session_event(i, TEST_HOOK_ID), EVENT_TIME);
 
@@ -348,12 +348,12 @@ static void started_session_changes_refused(struct kunit *test)
 static void restarted_session_buffers_and_counts_reset(struct kunit *test)
 {
 	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
-	log_bytes(8);
+	log_event_of_length(8);
 	session_stop(test);
 	session_start(test, 0, 2 * SESSION_BUFFER_SIZE, 2);
-	KUNIT_EXPECT_EQ(test, buffer_cpu()->generated, 0);
+	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->generated, 0);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 0);
-	log_bytes(8);
+	log_event_of_length(8);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, read_u64(get_session_buffer(TEST_CPU, 0), BUFFER_SEQUENCE), 1);
 	KUNIT_EXPECT_EQ(test, read_u32(get_session_buffer(TEST_CPU, 0), BUFFER_SIZE),

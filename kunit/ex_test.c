@@ -11,7 +11,7 @@
 
 static struct ex_spin_lock lock;
 
-static u32 word(void)
+static u32 read_lock_word(void)
 {
 	return atomic_read(&lock.value);
 }
@@ -29,10 +29,10 @@ static void exclusive_owner_sets_bit_31(struct kunit *test)
 	u8 old_irql = ex_acquire_spin_lock_exclusive(&lock);
 
 	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
-	KUNIT_EXPECT_EQ(test, word(), OWNER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), OWNER);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	ex_release_spin_lock_exclusive(&lock, old_irql);
-	KUNIT_EXPECT_EQ(test, word(), 0u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 0u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
@@ -41,11 +41,11 @@ static void shared_owners_counted_in_word(struct kunit *test)
 	u8 old_irql = ex_acquire_spin_lock_shared(&lock);
 
 	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
-	KUNIT_EXPECT_EQ(test, word(), 1u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 1u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	atomic_inc(&lock.value);
 	ex_release_spin_lock_shared(&lock, old_irql);
-	KUNIT_EXPECT_EQ(test, word(), 1u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 1u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
@@ -54,13 +54,13 @@ static void at_dpc_level_irql_unchanged(struct kunit *test)
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 
 	ex_acquire_spin_lock_shared_at_dpc_level(&lock);
-	KUNIT_EXPECT_EQ(test, word(), 1u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 1u);
 	ex_release_spin_lock_shared_from_dpc_level(&lock);
-	KUNIT_EXPECT_EQ(test, word(), 0u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 0u);
 	ex_acquire_spin_lock_exclusive_at_dpc_level(&lock);
-	KUNIT_EXPECT_EQ(test, word(), OWNER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), OWNER);
 	ex_release_spin_lock_exclusive_from_dpc_level(&lock);
-	KUNIT_EXPECT_EQ(test, word(), 0u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 0u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	ke_lower_irql(old_irql);
 }
@@ -75,21 +75,21 @@ static void failed_try_changes_nothing(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(words_not_shared); i++) {
 		atomic_set(&lock.value, words_not_shared[i]);
 		KUNIT_EXPECT_FALSE(test, ex_try_acquire_spin_lock_shared_at_dpc_level(&lock));
-		KUNIT_EXPECT_EQ(test, word(), words_not_shared[i]);
+		KUNIT_EXPECT_EQ(test, read_lock_word(), words_not_shared[i]);
 	}
 	for (i = 0; i < ARRAY_SIZE(words_not_exclusive); i++) {
 		atomic_set(&lock.value, words_not_exclusive[i]);
 		KUNIT_EXPECT_FALSE(test,
 				   ex_try_acquire_spin_lock_exclusive_at_dpc_level(&lock));
-		KUNIT_EXPECT_EQ(test, word(), words_not_exclusive[i]);
+		KUNIT_EXPECT_EQ(test, read_lock_word(), words_not_exclusive[i]);
 	}
 	atomic_set(&lock.value, 2);
 	KUNIT_EXPECT_TRUE(test, ex_try_acquire_spin_lock_shared_at_dpc_level(&lock));
-	KUNIT_EXPECT_EQ(test, word(), 3u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 3u);
 	ex_release_spin_lock_shared_from_dpc_level(&lock);
 	atomic_set(&lock.value, 0);
 	KUNIT_EXPECT_TRUE(test, ex_try_acquire_spin_lock_exclusive_at_dpc_level(&lock));
-	KUNIT_EXPECT_EQ(test, word(), OWNER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), OWNER);
 	ex_release_spin_lock_exclusive_from_dpc_level(&lock);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	ke_lower_irql(old_irql);
@@ -114,12 +114,12 @@ static int contend(void *data)
 	if (contender->shared) {
 		old_irql = ex_acquire_spin_lock_shared(&lock);
 		WRITE_ONCE(contender->owns, true);
-		contender->word_seen = word();
+		contender->word_seen = read_lock_word();
 		ex_release_spin_lock_shared(&lock, old_irql);
 	} else {
 		old_irql = ex_acquire_spin_lock_exclusive(&lock);
 		WRITE_ONCE(contender->owns, true);
-		contender->word_seen = word();
+		contender->word_seen = read_lock_word();
 		ex_release_spin_lock_exclusive(&lock, old_irql);
 	}
 	return 0;
@@ -135,7 +135,7 @@ static void start_contender(struct kunit *test, struct contender *contender,
 	while (!READ_ONCE(contender->is_asking))
 		usleep_range(1000, 2000);
 	/* An exclusive waiter sets a bit in the word. A shared waiter leaves no trace. */
-	while (!shared && !(word() & WAITER) && tries--)
+	while (!shared && !(read_lock_word() & WAITER) && tries--)
 		usleep_range(1000, 2000);
 	msleep(30);
 }
@@ -150,17 +150,17 @@ static void shared_request_after_exclusive_waiter_waits(struct kunit *test)
 	atomic_set(&lock.value, 1);
 	start_contender(test, &exclusive, 1, false);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(exclusive.owns));
-	KUNIT_EXPECT_EQ(test, word(), WAITER | 1);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), WAITER | 1);
 	start_contender(test, &shared, 2, true);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(shared.owns));
-	KUNIT_EXPECT_EQ(test, word(), WAITER | 1);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), WAITER | 1);
 
 	atomic_dec(&lock.value);
 	test_thread_join(&exclusive.thread);
 	test_thread_join(&shared.thread);
 	KUNIT_EXPECT_EQ(test, exclusive.word_seen & ~WAITER, OWNER);
 	KUNIT_EXPECT_EQ(test, shared.word_seen, 1u);
-	KUNIT_EXPECT_EQ(test, word(), 0u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 0u);
 }
 
 static void exclusive_owner_all_others_excluded(struct kunit *test)
@@ -172,15 +172,15 @@ static void exclusive_owner_all_others_excluded(struct kunit *test)
 	atomic_set(&lock.value, OWNER);
 	start_contender(test, &shared, 1, true);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(shared.owns));
-	KUNIT_EXPECT_EQ(test, word(), OWNER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), OWNER);
 	start_contender(test, &exclusive, 2, false);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(exclusive.owns));
-	KUNIT_EXPECT_EQ(test, word(), OWNER | WAITER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), OWNER | WAITER);
 	atomic_sub(OWNER, &lock.value);
 	test_thread_join(&exclusive.thread);
 	test_thread_join(&shared.thread);
 	KUNIT_EXPECT_TRUE(test, exclusive.owns && shared.owns);
-	KUNIT_EXPECT_EQ(test, word(), 0u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 0u);
 }
 
 /* E4: conversion. */
@@ -190,10 +190,10 @@ static void conversion_by_only_shared_owner_granted(struct kunit *test)
 	u8 old_irql = ex_acquire_spin_lock_shared(&lock);
 
 	KUNIT_EXPECT_TRUE(test, ex_try_convert_shared_spin_lock_exclusive(&lock));
-	KUNIT_EXPECT_EQ(test, word(), OWNER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), OWNER);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	ex_release_spin_lock_exclusive(&lock, old_irql);
-	KUNIT_EXPECT_EQ(test, word(), 0u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 0u);
 }
 
 static void conversion_with_two_shared_owners_refused(struct kunit *test)
@@ -202,7 +202,7 @@ static void conversion_with_two_shared_owners_refused(struct kunit *test)
 
 	atomic_inc(&lock.value);
 	KUNIT_EXPECT_FALSE(test, ex_try_convert_shared_spin_lock_exclusive(&lock));
-	KUNIT_EXPECT_EQ(test, word(), 2u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 2u);
 	atomic_dec(&lock.value);
 	ex_release_spin_lock_shared(&lock, old_irql);
 }
@@ -213,9 +213,9 @@ static void conversion_with_waiter_bit_kept(struct kunit *test)
 
 	atomic_or(WAITER, &lock.value);
 	KUNIT_EXPECT_TRUE(test, ex_try_convert_shared_spin_lock_exclusive(&lock));
-	KUNIT_EXPECT_EQ(test, word(), OWNER | WAITER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), OWNER | WAITER);
 	ex_release_spin_lock_exclusive(&lock, old_irql);
-	KUNIT_EXPECT_EQ(test, word(), WAITER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), WAITER);
 }
 
 static void release_and_conversion_by_non_owner_refused(struct kunit *test)
@@ -225,14 +225,14 @@ static void release_and_conversion_by_non_owner_refused(struct kunit *test)
 	ex_release_spin_lock_shared(&lock, PASSIVE_LEVEL);
 	ex_release_spin_lock_exclusive(&lock, PASSIVE_LEVEL);
 	KUNIT_EXPECT_FALSE(test, ex_try_convert_shared_spin_lock_exclusive(&lock));
-	KUNIT_EXPECT_EQ(test, word(), 0u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 0u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	atomic_set(&lock.value, OWNER);
 	ex_release_spin_lock_shared(&lock, PASSIVE_LEVEL);
-	KUNIT_EXPECT_EQ(test, word(), OWNER);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), OWNER);
 	atomic_set(&lock.value, 2);
 	ex_release_spin_lock_exclusive(&lock, PASSIVE_LEVEL);
-	KUNIT_EXPECT_EQ(test, word(), 2u);
+	KUNIT_EXPECT_EQ(test, read_lock_word(), 2u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	ke_lower_irql(old_irql);
 }

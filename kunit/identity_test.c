@@ -72,7 +72,7 @@ static void read_new_notes(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ntklog_read_identities(reader, (char __user *)address, 1), 0);
 }
 
-static const char *line_of(const void *lock)
+static const char *find_line_of_lock(const void *lock)
 {
 	char line_begin[32];
 
@@ -98,7 +98,7 @@ static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 		record_lock(object + LOCK_OFFSET);
 		record_lock(object + LOCK_OFFSET);
 		read_new_notes(test);
-		line = line_of(object + LOCK_OFFSET);
+		line = find_line_of_lock(object + LOCK_OFFSET);
 		KUNIT_EXPECT_NOT_NULL(test, line);
 		if (line) {
 			field_count = sscanf(line, "0x%*x %u %llu slab 0x%*x %u %u %u %31s", &kind,
@@ -112,7 +112,7 @@ static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 		}
 		record_lock(object + LOCK_OFFSET);
 		read_new_notes(test);
-		KUNIT_EXPECT_NULL(test, line_of(object + LOCK_OFFSET));
+		KUNIT_EXPECT_NULL(test, find_line_of_lock(object + LOCK_OFFSET));
 		kmem_cache_free(cache, object);
 	}
 	kmem_cache_destroy(cache);
@@ -132,27 +132,27 @@ static void lock_on_stack_reported_by_its_thread_kept(struct kunit *test)
 
 	record_lock(&lock[0]);
 	read_new_notes(test);
-	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[0]));
-	KUNIT_EXPECT_NOT_NULL(test, strstr(line_of(&lock[0]), " stack by "));
+	KUNIT_ASSERT_NOT_NULL(test, find_line_of_lock(&lock[0]));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(find_line_of_lock(&lock[0]), " stack by "));
 	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[0]);
 	test_thread_join(&other);
 	record_lock(&lock[0]);
 	read_new_notes(test);
-	KUNIT_EXPECT_NULL(test, line_of(&lock[0]));
+	KUNIT_EXPECT_NULL(test, find_line_of_lock(&lock[0]));
 
 	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[1]);
 	test_thread_join(&other);
 	read_new_notes(test);
-	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[1]));
-	KUNIT_EXPECT_NULL(test, strnstr(line_of(&lock[1]), " stack by ", 80));
+	KUNIT_ASSERT_NOT_NULL(test, find_line_of_lock(&lock[1]));
+	KUNIT_EXPECT_NULL(test, strnstr(find_line_of_lock(&lock[1]), " stack by ", 80));
 	record_lock(&lock[1]);
 	read_new_notes(test);
-	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[1]));
-	KUNIT_EXPECT_NOT_NULL(test, strstr(line_of(&lock[1]), " stack by "));
+	KUNIT_ASSERT_NOT_NULL(test, find_line_of_lock(&lock[1]));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(find_line_of_lock(&lock[1]), " stack by "));
 	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[1]);
 	test_thread_join(&other);
 	read_new_notes(test);
-	KUNIT_EXPECT_NULL(test, line_of(&lock[1]));
+	KUNIT_EXPECT_NULL(test, find_line_of_lock(&lock[1]));
 }
 
 static int record_other_kind_thread(void *lock)
@@ -169,11 +169,11 @@ static void same_address_other_kind_reported_again(struct kunit *test)
 
 	record_lock(&lock);
 	read_new_notes(test);
-	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
+	KUNIT_EXPECT_NOT_NULL(test, find_line_of_lock(&lock));
 	test_thread_start(test, &other, TEST_CPU, record_other_kind_thread, &lock);
 	test_thread_join(&other);
 	read_new_notes(test);
-	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
+	KUNIT_EXPECT_NOT_NULL(test, find_line_of_lock(&lock));
 }
 
 static void records_of_full_set_replaced_and_counted(struct kunit *test)
@@ -214,11 +214,11 @@ static void note_for_locked_set_dropped_and_counted(struct kunit *test)
 	record_lock(&lock);
 	bitmap_zero(ntklog_identities->locked, NTKLOG_IDENTITY_SETS);
 	read_new_notes(test);
-	KUNIT_EXPECT_NULL(test, line_of(&lock));
+	KUNIT_EXPECT_NULL(test, find_line_of_lock(&lock));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "missed 1 replaced 0\n"));
 	record_lock(&lock);
 	read_new_notes(test);
-	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
+	KUNIT_EXPECT_NOT_NULL(test, find_line_of_lock(&lock));
 }
 
 static struct kunit_case identity_test_cases[] = {

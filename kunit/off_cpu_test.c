@@ -323,7 +323,7 @@ static void end_of_tracking_clears_time_of_blocked_task(struct kunit *test)
 	test_thread_join(&thread);
 }
 
-static const struct task_struct *owner_is_sleeper(const void *lock)
+static const struct task_struct *get_sleeper_as_owner(const void *lock)
 {
 	return sleeper;
 }
@@ -335,7 +335,7 @@ static void hold_released_for_sleeping_owner_counted_as_blocked(struct kunit *te
 	begin_tracking(test);
 	start_sleeper(test, &thread);
 	msleep(40);
-	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, owner_is_sleeper, false,
+	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, get_sleeper_as_owner, false,
 					   false);
 	KUNIT_EXPECT_GE(test, read_caller_event(test, 1, CALLER_HOLD_BLOCKED),
 			ntklog_ms_to_cycles(20));
@@ -356,7 +356,7 @@ static void hold_released_for_woken_owner_counted_as_ready(struct kunit *test)
 	preempt_disable();
 	complete(&sleeper_may_end);
 	mdelay(20);
-	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, owner_is_sleeper, false,
+	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, get_sleeper_as_owner, false,
 					   false);
 	preempt_enable();
 	if (IS_ENABLED(CONFIG_SCHED_INFO))

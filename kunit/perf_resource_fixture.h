@@ -64,7 +64,7 @@ static inline void disable_excessive_waits(struct kunit *test)
 	set_resource_parameters(test, 1, 1, U32_MAX);
 }
 
-static inline struct ntklog_resource_cpu *resource_cpu(void)
+static inline struct ntklog_resource_cpu *get_resource_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_resource_cpu, TEST_CPU);
 }

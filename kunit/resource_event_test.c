@@ -383,14 +383,14 @@ static void resource_used_by_event_writer_not_written(struct kunit *test)
 	probed_resource = &inner;
 	probe_calls = 0;
 	KUNIT_ASSERT_EQ(test, register_trace_resource(count_probe_call, NULL), 0);
-	suppressed_before = resource_cpu()->suppressed_count;
+	suppressed_before = get_resource_cpu()->suppressed_count;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
 	unregister_trace_resource(count_probe_call, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, probe_calls, 1u);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->suppressed_count, suppressed_before + 1);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->suppressed_count, suppressed_before + 1);
 	session_stop(test);
 	ex_delete_resource_lite(&inner);
 }

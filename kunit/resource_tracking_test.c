@@ -35,11 +35,12 @@ static void owner_pointer_set_written_release_not_written(struct kunit *test)
 	EXPECT_NO_TIMES(test, get_resource_event(test, 0));
 	KUNIT_EXPECT_EQ(test, read_u32(get_resource_event(test, 0), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(current));
-	unmatched_before = resource_cpu()->unmatched_count;
-	pointer_releases_before = resource_cpu()->owner_pointer_releases;
+	unmatched_before = get_resource_cpu()->unmatched_count;
+	pointer_releases_before = get_resource_cpu()->owner_pointer_releases;
 	release_for_pointer(&resource, false);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched_count, unmatched_before);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->owner_pointer_releases, pointer_releases_before + 1);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->owner_pointer_releases,
+			pointer_releases_before + 1);
 
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	ex_set_resource_owner_pointer_ex(&resource, &owner_object, 0);
@@ -101,7 +102,7 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 
 	resource_session_start(test);
 	disable_excessive_waits(test);
-	unmatched_before = resource_cpu()->unmatched_count;
+	unmatched_before = get_resource_cpu()->unmatched_count;
 	before = get_cycles();
 	test_thread_start(test, &thread, TEST_CPU, acquire_wait_and_release, &owned);
 	wait_for_completion(&owned);
@@ -112,7 +113,7 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 	after = get_cycles();
 	test_thread_join(&thread);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 2u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched_count, unmatched_before);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before);
 	/* The woken waiter writes its event before the releaser does. */
 	EXPECT_EVENT(test, get_resource_event(test, 0), 0x10022u, 1u, 0u);
 	KUNIT_EXPECT_GT(test, read_u64(get_resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
@@ -143,7 +144,7 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 	users[0].is_lockdep_off = true;
 	test_task = current;
 	resource_session_start(test);
-	untracked_before = resource_cpu()->untracked_count;
+	untracked_before = get_resource_cpu()->untracked_count;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&other, false));
 	for (i = 0; i < 20; i++) {
 		KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
@@ -156,7 +157,7 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 		}
 	}
 	ex_release_resource_lite(&other);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked_count, untracked_before);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->untracked_count, untracked_before);
 	session_stop(test);
 	lockdep_on();
 	ex_delete_resource_lite(&other);
@@ -171,23 +172,23 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 	for (i = 0; i < 9; i++)
 		ex_initialize_resource_lite(&nine[i]);
 	resource_session_start(test);
-	untracked_before = resource_cpu()->untracked_count;
-	unmatched_before = resource_cpu()->unmatched_count;
+	untracked_before = get_resource_cpu()->untracked_count;
+	unmatched_before = get_resource_cpu()->unmatched_count;
 	/* Lockdep checks no order for acquisitions that do not wait; all nine are of one class. */
 	for (i = 0; i < 9; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked_count, untracked_before + 1);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->untracked_count, untracked_before + 1);
 	KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&nine[8]));
 	for (i = 8; i >= 0; i--)
 		ex_release_resource_lite(&nine[i]);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched_count, unmatched_before + 1);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before + 1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 8u);
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
 	for (i = 0; i < 8; i++)
 		ex_release_resource_lite(&nine[i]);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 16u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked_count, untracked_before + 1);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->untracked_count, untracked_before + 1);
 	for (i = 0; i < 9; i++)
 		ex_delete_resource_lite(&nine[i]);
 	session_stop(test);
@@ -199,10 +200,10 @@ static void resource_held_at_enable_release_counted_unmatched(struct kunit *test
 
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	resource_session_start(test);
-	unmatched_before = resource_cpu()->unmatched_count;
+	unmatched_before = get_resource_cpu()->unmatched_count;
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched_count, unmatched_before + 1);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before + 1);
 	session_stop(test);
 }
 
@@ -219,18 +220,18 @@ static void slots_of_stopped_session_reused(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&eight[i], false));
 	session_stop(test);
 	resource_session_start(test);
-	untracked_before = resource_cpu()->untracked_count;
-	unmatched_before = resource_cpu()->unmatched_count;
+	untracked_before = get_resource_cpu()->untracked_count;
+	unmatched_before = get_resource_cpu()->unmatched_count;
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked_count, untracked_before);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->untracked_count, untracked_before);
 	for (i = 0; i < 8; i++) {
 		ex_release_resource_lite(&eight[i]);
 		ex_delete_resource_lite(&eight[i]);
 	}
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched_count, unmatched_before + 8);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before + 8);
 	session_stop(test);
 }
 
@@ -252,9 +253,9 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, ntklog_count_task_records(), record_count);
 	/* The exiting thread's slot is gone, so a release for it is unmatched. */
-	unmatched_before = resource_cpu()->unmatched_count;
+	unmatched_before = get_resource_cpu()->unmatched_count;
 	ex_release_resource_for_thread_lite(&resource, thread);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched_count, unmatched_before + 1);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before + 1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
 	session_stop(test);
 }
@@ -279,7 +280,7 @@ static bool release_is_written(u64 release_count, u64 wait_time, u32 contention_
 	ntklog_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
 	preempt_disable();
 	local_irq_save(flags);
-	ntklog_restart_release_countdown(&resource_cpu()->release_count, release_count - 1);
+	ntklog_restart_release_countdown(&get_resource_cpu()->release_count, release_count - 1);
 	local_irq_restore(flags);
 	ntklog_count_resource_release(true);
 	sampled = ntklog_track_resource_release_slow(&resource, (unsigned long)current, true,
@@ -347,23 +348,23 @@ static void releases_by_mode_counted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
 	resource_session_start(test);
-	before = *resource_cpu();
+	before = *get_resource_cpu();
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(2);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->exclusive_releases,
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->exclusive_releases,
 			before.exclusive_releases + 1);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->shared_releases, before.shared_releases + 1);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->exclusive_releases,
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->shared_releases, before.shared_releases + 1);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->exclusive_releases,
 			before.exclusive_releases + 1);
 	session_stop(test);
-	before = *resource_cpu();
+	before = *get_resource_cpu();
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->shared_releases, before.shared_releases);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->shared_releases, before.shared_releases);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, before.unmatched_count);
 }
 
 static struct eresource softirq_resources[2], task_resources[8];
@@ -386,8 +387,8 @@ static void acquire_two_in_softirq(void)
 static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 {
 	static struct lock_class_key softirq_keys[2], thread_keys[8];
-	u64 untracked_before = resource_cpu()->untracked_count;
-	u64 unmatched_before = resource_cpu()->unmatched_count;
+	u64 untracked_before = get_resource_cpu()->untracked_count;
+	u64 unmatched_before = get_resource_cpu()->unmatched_count;
 	size_t i;
 
 	/* A lockdep class for each, so that their order is free. */
@@ -403,8 +404,8 @@ static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
 		ex_release_resource_lite(&task_resources[i]);
 	session_stop(test);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->untracked_count, untracked_before);
-	KUNIT_EXPECT_EQ(test, resource_cpu()->unmatched_count, unmatched_before);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->untracked_count, untracked_before);
+	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before);
 	for (i = 0; i < ARRAY_SIZE(softirq_resources); i++)
 		ex_delete_resource_lite(&softirq_resources[i]);
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)

@@ -34,7 +34,7 @@
 #define DROPPED_START	0xA050
 #define STEAL_TIME	(EVENT_DATA + 0x10)
 
-static void start(struct kunit *test, int i, u32 group)
+static void start_session_of_group(struct kunit *test, int i, u32 group)
 {
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[i];
@@ -91,7 +91,7 @@ static void start_and_stop_log_observation_of_group(struct kunit *test)
 	static const u16 hook_ids[] = { SPIN_LOCK_START, OBSERVED, OBSERVED, SPIN_LOCK_END };
 	unsigned int i;
 
-	start(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
 	stop_session(test, 2);
 	expect_first_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
@@ -109,7 +109,7 @@ static void change_of_mask_logs_observation_of_group(struct kunit *test)
 	};
 	struct etw_group_mask_change change = {};
 
-	start(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
 	etw_group_mask_set(&change.groups_to_set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
 	change.groups_to_clear = change.groups_to_set;
@@ -155,7 +155,7 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 	struct rchan_buf *buf;
 	struct etw_run *run;
 
-	start(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
 	run = session->run;
 	buf = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
@@ -182,7 +182,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	const struct etw_run *run;
 	unsigned int i;
 
-	start(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
 	run = etw_sessions[2].run;
 	KUNIT_EXPECT_EQ(test, etw_stop_observing_for_suspend(), 0);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
@@ -204,7 +204,7 @@ static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *te
 	struct etw_run *run;
 	int tries = 60000;
 
-	start(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
 	run = session->run;
 	buf = etw_get_buffer_of_cpu(run, etw_find_last_file_cpu(run));
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
@@ -235,7 +235,7 @@ static void refuse_suspend(struct kunit *test, bool is_killed, int err)
 	struct etw_run *run;
 	int tries = 60000;
 
-	start(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
 	run = session->run;
 	/* A start may queue work that begins an observation. Let it end. */
 	msleep(200);
@@ -288,7 +288,7 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	ntklog_steal_time_func_t before = ntklog_steal_time_func;
 	struct etw_group_mask_change change = {};
 
-	start(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
 	etw_group_mask_set(&change.groups_to_set, PERF_LINUX_MUTEX);
 	ntklog_steal_time_func = get_constant_steal_time;
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
@@ -308,14 +308,14 @@ static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 {
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
 
-	start(test, 2, PERF_LINUX_MUTEX);
+	start_session_of_group(test, 2, PERF_LINUX_MUTEX);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
 	KUNIT_EXPECT_EQ(test, failures[0].group, PERF_LINUX_MUTEX);
 	KUNIT_EXPECT_EQ(test, failures[0].error, (u32)EOPNOTSUPP);
 	stop_session(test, 2);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
 	KUNIT_EXPECT_NE(test, read_u16(event_at(2, 1), EVENT_HOOK_ID), OBSERVED);
-	start(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 0u);
 	stop_session(test, 2);
 }
@@ -358,9 +358,9 @@ static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
 	unsigned int i, index;
 
 	set_spin_lock_rates(test, 1000, 1);
-	start(test, 2, PERF_SPINLOCK);
-	start(test, 4, PERF_SYNC_OBJECTS);
-	start(test, 6, PERF_SPINLOCK);
+	start_session_of_group(test, 2, PERF_SPINLOCK);
+	start_session_of_group(test, 4, PERF_SYNC_OBJECTS);
+	start_session_of_group(test, 6, PERF_SPINLOCK);
 	set_spin_lock_rates(test, 2000, 100);
 	set_spin_lock_rates(test, 2000, 100);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(&ntklog_spin_lock_parameter_set.parameters[1],
@@ -390,7 +390,7 @@ static void a_change_of_a_parameter_logs_no_counts(struct kunit *test)
 	const u32 before = ntklog_get_parameter(rate_parameter);
 
 	ntklog_steal_time_func = get_growing_steal_time;
-	start(test, 2, PERF_LINUX_MUTEX);
+	start_session_of_group(test, 2, PERF_LINUX_MUTEX);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
 	stop_session(test, 2);
 	ntklog_steal_time_func = steal_time_func_before;
@@ -407,7 +407,7 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 		&ntklog_resource_parameter_set.parameters[0];
 	const u32 before = ntklog_get_parameter(rate_parameter);
 
-	start(test, 2, PERF_SYNC_OBJECTS);
+	start_session_of_group(test, 2, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate_parameter, before + 7), STATUS_SUCCESS);
 	stop_session(test, 2);

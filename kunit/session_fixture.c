@@ -37,7 +37,7 @@ void change_groups_of_session(int id, u32 group, bool set)
 	etw_change_group_mask(&etw_sessions[id], &change);
 }
 
-const struct etw_buffer_cpu *session_counts(int id)
+const struct etw_buffer_cpu *get_session_counts(int id)
 {
 	return per_cpu_ptr(etw_sessions[id].run->cpus, TEST_CPU);
 }

@@ -20,7 +20,7 @@
 void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode);
 void stop_session_by_id(struct kunit *test, int id);
 void change_groups_of_session(int id, u32 group, bool set);
-const struct etw_buffer_cpu *session_counts(int id);
+const struct etw_buffer_cpu *get_session_counts(int id);
 struct rchan_buf *session_rchan_buf(int id);
 const u8 *session_buffer_at(int id, unsigned int index);
 const u8 *find_first_event(int id, u16 hook_id);

@@ -87,8 +87,8 @@ static void flush_timer_without_reader_no_event_lost(struct kunit *test)
 			let_flush_timer_fire(4);
 		}
 		stop_and_reset_flush_timer(test, 4);
-		KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 0ull);
-		KUNIT_EXPECT_EQ(test, session_counts(4)->written, (u64)EVENTS_PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, get_session_counts(4)->lost, 0ull);
+		KUNIT_EXPECT_EQ(test, get_session_counts(4)->written, (u64)EVENTS_PER_BUFFER);
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 2);
 		KUNIT_EXPECT_EQ(test,
 				read_u64(session_buffer_at(4, 1), BUFFER_EVENTS + EVENT_DATA),
@@ -109,10 +109,10 @@ static void flush_with_last_free_buffer_keeps_it(struct kunit *test)
 	/* The events that do not fit are lost. */
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, 3 + i);
-	KUNIT_EXPECT_EQ(test, session_counts(4)->lost, 1ull);
+	KUNIT_EXPECT_EQ(test, get_session_counts(4)->lost, 1ull);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
 	stop_session_by_id(test, 4);
-	KUNIT_EXPECT_EQ(test, session_counts(4)->written, 2ull + EVENTS_PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, get_session_counts(4)->written, 2ull + EVENTS_PER_BUFFER);
 	KUNIT_EXPECT_EQ(test, session_rchan_buf(4)->subbufs_produced, 3);
 	KUNIT_EXPECT_EQ(test, read_u32(session_buffer_at(4, 2), BUFFER_SAVED_OFFSET),
 			BUFFER_EVENTS + EVENTS_PER_BUFFER * 0x50);

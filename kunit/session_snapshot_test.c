@@ -23,9 +23,9 @@ static void buffering_mode_full_oldest_buffer_overwritten(struct kunit *test)
 	/* Write ten buffers, of which the last four are kept. */
 	for (i = 0; i < 10 * EVENTS_PER_BUFFER; i++)
 		log_event(PERF_SPINLOCK_CNTRS, i);
-	KUNIT_EXPECT_EQ(test, session_counts(1)->lost, 0ull);
-	KUNIT_EXPECT_EQ(test, session_counts(1)->written, 10ull * EVENTS_PER_BUFFER);
-	KUNIT_EXPECT_EQ(test, session_counts(1)->overwritten, 6ull);
+	KUNIT_EXPECT_EQ(test, get_session_counts(1)->lost, 0ull);
+	KUNIT_EXPECT_EQ(test, get_session_counts(1)->written, 10ull * EVENTS_PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, get_session_counts(1)->overwritten, 6ull);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[1]), -EINVAL);
 	stop_session_by_id(test, 1);
 	buf = session_rchan_buf(1);
@@ -89,8 +89,8 @@ static void snapshot_of_running_session_is_file_session_continues(struct kunit *
 	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
 	check_snapshot(test, snapshot, size, 3 * EVENTS_PER_BUFFER, i, 3);
 	kvfree(snapshot);
-	KUNIT_EXPECT_EQ(test, session_counts(2)->generated,
-			session_counts(2)->written + session_counts(2)->lost);
+	KUNIT_EXPECT_EQ(test, get_session_counts(2)->generated,
+			get_session_counts(2)->written + get_session_counts(2)->lost);
 }
 
 static const u8 *find_in_buffer(const u8 *bytes, u16 hook_id)

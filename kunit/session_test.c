@@ -39,8 +39,8 @@ static void event_logged_to_subscribed_sessions_with_one_time_stamp(struct kunit
 	}
 	stop_session_by_id(test, 2);
 	log_event(PERF_SPINLOCK_CNTRS, 2);
-	KUNIT_EXPECT_EQ(test, session_counts(2)->written, 1ull);
-	KUNIT_EXPECT_EQ(test, session_counts(4)->written, 2ull);
+	KUNIT_EXPECT_EQ(test, get_session_counts(2)->written, 1ull);
+	KUNIT_EXPECT_EQ(test, get_session_counts(4)->written, 2ull);
 	for (i = 0; i < ETW_SESSIONS; i++)
 		if (i != 2)
 			stop_session_by_id(test, i);
@@ -57,8 +57,8 @@ static void event_made_in_place_or_copied_same_bytes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, log_event_in_place(PERF_SPINLOCK_CNTRS, i),
 				i % EVENTS_PER_BUFFER != 0);
 	for (i = 2; i < 5; i++) {
-		KUNIT_EXPECT_EQ(test, session_counts(i)->generated, 2ull * EVENTS_PER_BUFFER);
-		KUNIT_EXPECT_EQ(test, session_counts(i)->written, 2ull * EVENTS_PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, get_session_counts(i)->generated, 2ull * EVENTS_PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, get_session_counts(i)->written, 2ull * EVENTS_PER_BUFFER);
 		stop_session_by_id(test, i);
 		KUNIT_EXPECT_EQ(test, session_rchan_buf(i)->subbufs_produced, 2);
 		KUNIT_EXPECT_EQ(test, read_u64(session_buffer_at(i, 0), BUFFER_SEQUENCE), 1ull);
@@ -89,10 +89,10 @@ static void full_session_loss_counted_in_it_only(struct kunit *test)
 		for (j = 0; j < 2; j++) {
 			u64 expected_lost = buffers[i][j] == 2 ? EVENTS_PER_BUFFER : 0;
 
-			KUNIT_EXPECT_EQ(test, session_counts(j)->generated,
+			KUNIT_EXPECT_EQ(test, get_session_counts(j)->generated,
 					3ull * EVENTS_PER_BUFFER);
-			KUNIT_EXPECT_EQ(test, session_counts(j)->lost, expected_lost);
-			KUNIT_EXPECT_EQ(test, session_counts(j)->written,
+			KUNIT_EXPECT_EQ(test, get_session_counts(j)->lost, expected_lost);
+			KUNIT_EXPECT_EQ(test, get_session_counts(j)->written,
 					3ull * EVENTS_PER_BUFFER - expected_lost);
 			stop_session_by_id(test, j);
 			KUNIT_EXPECT_EQ(test, read_u16(session_buffer_at(j, 1), BUFFER_FLAG) & 0x02,
@@ -185,7 +185,7 @@ static void global_mask_is_union_of_started_sessions(struct kunit *test)
 	stop_session_by_id(test, 5);
 }
 
-static u64 written_on_all_cpus(int i)
+static u64 count_written_events(int i)
 {
 	u64 written = 0;
 	int cpu;
@@ -201,19 +201,19 @@ static void running_session_mask_changed_group_enabled(struct kunit *test)
 
 	start_session_by_id(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
-	before = written_on_all_cpus(3);
+	before = count_written_events(3);
 	/* The group's begin and end each write an event of its observation and a rundown. */
 	change_groups_of_session(3, PERF_SPINLOCK, true);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
-	KUNIT_EXPECT_EQ(test, written_on_all_cpus(3), before + 2);
+	KUNIT_EXPECT_EQ(test, count_written_events(3), before + 2);
 	change_groups_of_session(3, PERF_SPINLOCK, true);
-	KUNIT_EXPECT_EQ(test, written_on_all_cpus(3), before + 2);
+	KUNIT_EXPECT_EQ(test, count_written_events(3), before + 2);
 	log_event(PERF_SPINLOCK, 7);
 	change_groups_of_session(3, PERF_SPINLOCK, false);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
-	KUNIT_EXPECT_EQ(test, written_on_all_cpus(3), before + 5);
+	KUNIT_EXPECT_EQ(test, count_written_events(3), before + 5);
 	log_event(PERF_SPINLOCK, 8);
-	KUNIT_EXPECT_EQ(test, written_on_all_cpus(3), before + 5);
+	KUNIT_EXPECT_EQ(test, count_written_events(3), before + 5);
 	stop_session_by_id(test, 3);
 }
 

@@ -165,17 +165,17 @@ static void class_disabled_during_wait_counted_once(struct kunit *test)
 			ntklog_count_sleeping_slots().dropped_slots - sum.dropped_slots);
 }
 
-static const struct task_struct *owner_is_other(const void *unused)
+static const struct task_struct *get_other_as_owner(const void *unused)
 {
 	return other.task;
 }
 
 static void release_for_other_thread(void)
 {
-	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, owner_is_other, false, false);
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, get_other_as_owner, false, false);
 }
 
-static u64 unmatched(void)
+static u64 count_unmatched(void)
 {
 	u64 sum = 0;
 	int cpu;
@@ -195,11 +195,11 @@ static void wait_and_release(unsigned int round)
 
 static void lock_released_by_other_thread_wait_counted_once(struct kunit *test)
 {
-	u64 before = unmatched();
+	u64 before = count_unmatched();
 
 	KUNIT_EXPECT_EQ(test, count_failed_rounds(test, wait_and_release, release_for_other_thread),
 			0);
-	KUNIT_EXPECT_EQ(test, unmatched() - before, ROUNDS);
+	KUNIT_EXPECT_EQ(test, count_unmatched() - before, ROUNDS);
 }
 
 static void acquire_again(unsigned int round)

@@ -15,8 +15,8 @@ static void uncontended_acquisition_counted_once(struct kunit *test)
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before.acquire_count + 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, before.contention_count);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->spin_count, before.spin_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->contention_count, before.contention_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->spin_count, before.spin_count);
 	session_stop(test);
 }
 
@@ -53,14 +53,14 @@ static void contended_acquisition_counted_and_written(struct kunit *test)
 	test_thread_join(&holder);
 
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before.acquire_count + 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count,
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->contention_count,
 			before.contention_count + 1);
-	KUNIT_EXPECT_GT(test, spin_lock_cpu()->spin_count, before.spin_count);
+	KUNIT_EXPECT_GT(test, get_spin_lock_cpu()->spin_count, before.spin_count);
 	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT),
-			spin_lock_cpu()->spin_count - before.spin_count);
+			get_spin_lock_cpu()->spin_count - before.spin_count);
 	KUNIT_EXPECT_GT(test, read_u32(event, SPINLOCK_WAIT_TIME), 0);
 	session_stop(test);
 }
@@ -91,11 +91,11 @@ static void counters_group_only_nothing_tracked(struct kunit *test)
 	session_start(test, PERF_SPINLOCK_CNTRS, 4096, 8);
 	before = read_counts();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	set_counters(1000, 0);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, 1000);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
 	session_stop(test);
 }
@@ -235,7 +235,7 @@ static void acquire_function_mode_and_caller_written(struct kunit *test)
 	caller = read_u64(event, SPINLOCK_CALLER);
 	KUNIT_EXPECT_GT(test, caller, (unsigned long)function->use);
 	KUNIT_EXPECT_LT(test, caller, (unsigned long)function->use + 0x400);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	session_stop(test);
 }
 
@@ -272,7 +272,7 @@ static void converted_lock_hold_starts_at_conversion(struct kunit *test)
 	ex_initialize_spin_lock(&ex_lock);
 	spin_lock_session_start(test);
 	old_irql = ex_acquire_spin_lock_shared(&ex_lock);
-	acquire_time = ntklog_time_to_cycles(spin_lock_cpu()->slots[1].time);
+	acquire_time = ntklog_time_to_cycles(get_spin_lock_cpu()->slots[1].time);
 	udelay(9);
 	convert_time = get_cycles();
 	KUNIT_EXPECT_TRUE(test, ex_try_convert_shared_spin_lock_exclusive(&ex_lock));
@@ -303,8 +303,8 @@ static void failed_try_not_counted(struct kunit *test)
 	ke_release_queued_spin_lock(9, old_irql);
 	/* Only the acquisition of number 9 succeeded. */
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before.acquire_count + 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, before.contention_count);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 1);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->contention_count, before.contention_count);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 1);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	session_stop(test);
 }

@@ -28,7 +28,7 @@
 /* Stand for locks: the hooks use only their addresses. */
 static u32 lock[2];
 
-static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
+static struct ntklog_spin_lock_cpu *get_spin_lock_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
@@ -38,7 +38,7 @@ static void set_uncontended_count(u32 count)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_set_uncontended_count(spin_lock_cpu(), count);
+	ntklog_set_uncontended_count(get_spin_lock_cpu(), count);
 	local_irq_restore(flags);
 }
 
@@ -59,10 +59,10 @@ static void release_in_mode(const u32 *tested_lock, u8 mode)
 /* Returns true if an event was written. */
 static bool release(const u32 *tested_lock)
 {
-	u64 events = spin_lock_cpu()->event_count;
+	u64 events = get_spin_lock_cpu()->event_count;
 
 	release_in_mode(tested_lock, WMI_SPINLOCK_QUEUED);
-	return spin_lock_cpu()->event_count != events;
+	return get_spin_lock_cpu()->event_count != events;
 }
 
 static void last_lock_released_hold_limit_restored(struct kunit *test)
@@ -75,9 +75,9 @@ static void last_lock_released_hold_limit_restored(struct kunit *test)
 	local_irq_save(flags);
 	set_uncontended_count(5 * RATE - 1);
 	acquire(&lock[0]);
-	hold_limit[0] = spin_lock_cpu()->hold_limit;
+	hold_limit[0] = get_spin_lock_cpu()->hold_limit;
 	written = release(&lock[0]);
-	hold_limit[1] = spin_lock_cpu()->hold_limit;
+	hold_limit[1] = get_spin_lock_cpu()->hold_limit;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, hold_limit[0], 0);
 	KUNIT_EXPECT_TRUE(test, written);
@@ -98,11 +98,11 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	acquire(&lock[1]);
 	written[0] = release(&lock[1]);
 	/* The count is that of a sampled release, so the hold limit is 0 for the next release. */
-	hold_limit[0] = spin_lock_cpu()->hold_limit;
+	hold_limit[0] = get_spin_lock_cpu()->hold_limit;
 	acquire(&lock[1]);
-	hold_limit[1] = spin_lock_cpu()->hold_limit;
+	hold_limit[1] = get_spin_lock_cpu()->hold_limit;
 	written[1] = release(&lock[1]);
-	hold_limit[2] = spin_lock_cpu()->hold_limit;
+	hold_limit[2] = get_spin_lock_cpu()->hold_limit;
 	written[2] = release(&lock[0]);
 	set_uncontended_count(5 * RATE - 2);
 	acquire(&lock[0]);
@@ -134,11 +134,11 @@ static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 	acquire(&lock[1]);
 	release(&lock[1]);
 	__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
-	hold_limit = spin_lock_cpu()->hold_limit;
+	hold_limit = get_spin_lock_cpu()->hold_limit;
 	release(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, hold_limit, 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->hold_limit, HOLD_LIMIT);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->hold_limit, HOLD_LIMIT);
 	session_stop(test);
 }
 

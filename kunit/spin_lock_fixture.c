@@ -6,7 +6,7 @@
 #include "spin_lock_fixture.h"
 
 struct kspin_lock lock[LOCK_COUNT];
-struct kspin_lock interrupt_lock[2];
+struct kspin_lock interrupt_locks[2];
 bool keep_counters;
 
 int spin_lock_fixture_init(struct kunit *test)
@@ -14,8 +14,8 @@ int spin_lock_fixture_init(struct kunit *test)
 	static struct lock_class_key keys[LOCK_COUNT];
 	int i;
 
-	ke_initialize_spin_lock(&interrupt_lock[0]);
-	ke_initialize_spin_lock(&interrupt_lock[1]);
+	ke_initialize_spin_lock(&interrupt_locks[0]);
+	ke_initialize_spin_lock(&interrupt_locks[1]);
 	for (i = 0; i < LOCK_COUNT; i++)
 		ke_initialize_spin_lock_class(&lock[i], "perf_test_lock", &keys[i]);
 	return fixture_init(test);
@@ -30,11 +30,11 @@ struct spin_lock_counts read_counts(void)
 {
 	return (struct spin_lock_counts){
 		.acquire_count = ntklog_get_spin_lock_acquire_count(TEST_CPU),
-		.contention_count = spin_lock_cpu()->contention_count,
-		.spin_count = spin_lock_cpu()->spin_count,
-		.untracked_count = spin_lock_cpu()->untracked_count,
-		.unmatched_count = spin_lock_cpu()->unmatched_count,
-		.suppressed_count = spin_lock_cpu()->suppressed_count,
+		.contention_count = get_spin_lock_cpu()->contention_count,
+		.spin_count = get_spin_lock_cpu()->spin_count,
+		.untracked_count = get_spin_lock_cpu()->untracked_count,
+		.unmatched_count = get_spin_lock_cpu()->unmatched_count,
+		.suppressed_count = get_spin_lock_cpu()->suppressed_count,
 	};
 }
 
@@ -43,8 +43,8 @@ void set_counters(u32 acquire_count, u32 contention_count)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	spin_lock_cpu()->contention_count = contention_count;
-	ntklog_set_uncontended_count(spin_lock_cpu(), acquire_count - contention_count);
+	get_spin_lock_cpu()->contention_count = contention_count;
+	ntklog_set_uncontended_count(get_spin_lock_cpu(), acquire_count - contention_count);
 	local_irq_restore(flags);
 }
 
@@ -106,7 +106,7 @@ bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 co
 					       &wait_start);
 	else
 		ntklog_log_spin_lock_acquire(&lock[0]);
-	release_time = topmost_slot()->time;
+	release_time = get_topmost_slot()->time;
 	hold_time += ntklog_time_to_cycles(release_time);
 	release_time = (struct ntklog_time){ .low = hold_time, .high = hold_time >> 32 };
 	set_counters(acquire_count, contention_count);

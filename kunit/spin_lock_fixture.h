@@ -21,7 +21,7 @@
 
 extern struct kspin_lock lock[LOCK_COUNT];
 /* Locks that interrupt handlers acquire too, so that threads acquire them at SYNCH_LEVEL. */
-extern struct kspin_lock interrupt_lock[2];
+extern struct kspin_lock interrupt_locks[2];
 
 extern bool keep_counters;
 
@@ -34,24 +34,24 @@ struct spin_lock_counts {
 	u64 suppressed_count;
 };
 
-static inline struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
+static inline struct ntklog_spin_lock_cpu *get_spin_lock_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
 
-static inline u32 slots_in_use(void)
+static inline u32 count_slots_in_use(void)
 {
-	return ntklog_count_slots_in_use(spin_lock_cpu());
+	return ntklog_count_slots_in_use(get_spin_lock_cpu());
 }
 
-static inline const struct ntklog_spin_lock_slot *topmost_slot(void)
+static inline const struct ntklog_spin_lock_slot *get_topmost_slot(void)
 {
-	return ntklog_get_slot(spin_lock_cpu(), slots_in_use());
+	return ntklog_get_slot(get_spin_lock_cpu(), count_slots_in_use());
 }
 
-static inline u32 tracked_slots_in_use(void)
+static inline u32 count_tracked_slots(void)
 {
-	return slots_in_use() - spin_lock_cpu()->untracked_slots_in_use;
+	return count_slots_in_use() - get_spin_lock_cpu()->untracked_slots_in_use;
 }
 
 int spin_lock_fixture_init(struct kunit *test);

@@ -101,7 +101,7 @@ static void interrupts_in_slots_nt_lock_event_unchanged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 0);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 1);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE) & 0x3f, WMI_SPINLOCK_QUEUED);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	session_stop(test);
 }
 
@@ -117,9 +117,9 @@ static void use_lock_in_interrupt(void *data)
 static void release_context_is_in_acquire_mode(struct kunit *test)
 {
 	spin_lock_session_start(test);
-	test_run_in_softirq(use_lock_in_interrupt, &interrupt_lock[0]);
-	test_run_in_hardirq(use_lock_in_interrupt, &interrupt_lock[0]);
-	use_lock_in_interrupt(&interrupt_lock[0]);
+	test_run_in_softirq(use_lock_in_interrupt, &interrupt_locks[0]);
+	test_run_in_hardirq(use_lock_in_interrupt, &interrupt_locks[0]);
+	use_lock_in_interrupt(&interrupt_locks[0]);
 	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 0), SPINLOCK_MODE), 0x41);
 	/* 0x80: hard interrupt. It may have interrupted a softirq, and then 0x40 is set, too. */
 	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
@@ -133,8 +133,8 @@ static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
 {
 	struct klock_queue_handle handle[2];
 
-	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_lock[0], &handle[0]);
-	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_lock[1], &handle[1]);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_locks[0], &handle[0]);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_locks[1], &handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
 	WRITE_ONCE(interrupt_count, interrupt_count + 1);
@@ -170,9 +170,9 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	}
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, before.untracked_count);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count, before.untracked_count);
 	KUNIT_EXPECT_GT(test, read_counts().acquire_count - before.acquire_count, 3 * round_count);
 	KUNIT_EXPECT_EQ(test, (read_counts().acquire_count - before.acquire_count -
 			       3 * round_count) % 2, 0);
@@ -180,7 +180,7 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 }
 
 static unsigned int probe_calls;
-static struct wmi_spinlock64 probe_record;
+static struct wmi_spinlock64 probed_record;
 
 static void probe(void *unused, const struct wmi_spinlock64 *record)
 {
@@ -190,7 +190,7 @@ static void probe(void *unused, const struct wmi_spinlock64 *record)
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[8], &handle);
 	sample_next_uncontended(true);
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
-	probe_record = *record;
+	probed_record = *record;
 	probe_calls++;
 }
 
@@ -209,9 +209,9 @@ static void lock_used_by_event_writer_not_written(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, probe_calls, 1);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->suppressed_count, before.suppressed_count + 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->suppressed_count, before.suppressed_count + 1);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	acquire_and_release(&lock[0], &handle);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 2);
 	session_stop(test);
@@ -229,9 +229,9 @@ static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
 	unregister_trace_spinlock(probe, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, probe_calls, 1);
-	KUNIT_EXPECT_EQ(test, probe_record.spin_lock_address,
+	KUNIT_EXPECT_EQ(test, probed_record.spin_lock_address,
 			(u64)(unsigned long)&lock[2]);
-	KUNIT_EXPECT_EQ(test, probe_record.thread_id, task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, probed_record.thread_id, task_pid_nr(current));
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
 }
@@ -254,16 +254,16 @@ static void release_with_waiter(u32 *lock_word, bool sample)
 
 static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 {
-	u32 before = spin_lock_cpu()->blocker_count, lock_word, i;
+	u32 before = get_spin_lock_cpu()->blocker_count, lock_word, i;
 
 	spin_lock_session_start(test);
 	set_spin_lock_parameters(test, 1, 1000, 1, 0);
 	/* The blocker rate is 0 by default: none is written or counted. */
 	release_with_waiter(&lock_word, false);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, before);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->blocker_count, before);
 
-	spin_lock_cpu()->blocker_count = 0;
+	get_spin_lock_cpu()->blocker_count = 0;
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 3);
 	for (i = 0; i < 9; i++)
 		release_with_waiter(&lock_word, false);
@@ -271,8 +271,8 @@ static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		release_with_waiter(&lock_word, true);
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, 12);
-	spin_lock_cpu()->blocker_count += before;
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->blocker_count, 12);
+	get_spin_lock_cpu()->blocker_count += before;
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 3 + 3);
 	for (i = 0; i < 6; i++) {
 		const u8 *event = get_spin_lock_event(test, i);
@@ -282,14 +282,14 @@ static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED), rule);
 		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE) & 0x3F, WMI_SPINLOCK_QUEUED);
 	}
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	session_stop(test);
 }
 
 /* The limit permits one more record. NT's rules also sample the fifth release. */
 static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit *test)
 {
-	struct ntklog_record_limit *limit = &spin_lock_cpu()->blocker_limit;
+	struct ntklog_record_limit *limit = &get_spin_lock_cpu()->blocker_limit;
 	unsigned long end, flags;
 	u64 dropped_count, event_count;
 	u32 lock_word, i;
@@ -418,11 +418,11 @@ static void queued_waiter_not_linked_no_blocker_counted(struct kunit *test)
 		test_thread_start(test, &thread, 1, link_waiter, &seen);
 		set_counters(999, 0);
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &seen.handle);
-		before = spin_lock_cpu()->blocker_count;
+		before = get_spin_lock_cpu()->blocker_count;
 		xchg(&lock[0].word, (unsigned long)&seen.entry);
 		WRITE_ONCE(seen.is_in_lock_word, true);
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&seen.handle);
-		KUNIT_EXPECT_EQ(test, spin_lock_cpu()->blocker_count, before);
+		KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->blocker_count, before);
 		ke_lower_irql(seen.handle.old_irql);
 		test_thread_join(&thread);
 		KUNIT_EXPECT_EQ(test, seen.entry.lock,

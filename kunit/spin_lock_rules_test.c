@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's three rules that select which releases of spin locks are written. */
+/* NT's three rules that select which releases of spin locks are written_count. */
 
 #include <linux/prandom.h>
 #include <linux/sched.h>
@@ -121,7 +121,7 @@ struct model {
 		bool is_tracked;
 	} owned[LOCK_COUNT + 3];
 	unsigned int count;
-	unsigned int written;
+	unsigned int written_count;
 };
 
 static u32 model_random(struct model *model, u32 bound)
@@ -169,13 +169,13 @@ static void model_acquire(struct model *model)
 	model->contention_count += !!spin_count;
 	model->owned[model->count].lock = spin_lock;
 	model->owned[model->count].acquire_time =
-		ntklog_time_to_cycles(topmost_slot()->time);
+		ntklog_time_to_cycles(get_topmost_slot()->time);
 	model->owned[model->count].spin_count = spin_count;
 	model->owned[model->count].is_tracked = tracked < PERF_SPIN_LOCK_DEPTH;
 	model->count++;
 }
 
-/* Release a random lock. Returns true if an event was written as the model expects. */
+/* Release a random lock. Returns true if an event was written_count as the model expects. */
 static bool model_release(struct model *model)
 {
 	const struct event_trace_spinlock_information *parameters = &model->parameters;
@@ -184,7 +184,7 @@ static bool model_release(struct model *model)
 	/* Mostly choose the lock that was acquired last. */
 	unsigned int released_index = model->count - 1 -
 			     (model_random(model, 4) ? 0 : model_random(model, model->count));
-	u64 release_time, before = spin_lock_cpu()->event_count;
+	u64 release_time, before = get_spin_lock_cpu()->event_count;
 	unsigned int i;
 	bool expected;
 
@@ -205,13 +205,13 @@ static bool model_release(struct model *model)
 		expected = (model->acquire_count - model->contention_count) %
 			   parameters->spin_lock_acquire_sample_rate == 0;
 	expected &= model->owned[released_index].is_tracked;
-	model->written += expected;
+	model->written_count += expected;
 	log_release(model->owned[released_index].lock, WMI_SPINLOCK_QUEUED,
 		    (struct ntklog_time){ .low = release_time, .high = release_time >> 32 });
 	model->count--;
 	memmove(&model->owned[released_index], &model->owned[released_index + 1],
 		(model->count - released_index) * sizeof(model->owned[0]));
-	return spin_lock_cpu()->event_count - before == expected;
+	return get_spin_lock_cpu()->event_count - before == expected;
 }
 
 static void random_releases_sampled_as_model(struct kunit *test)
@@ -243,9 +243,9 @@ static void random_releases_sampled_as_model(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, wrong_count, 0, "step %u of seed %llu", step, seed);
 	while (model->count)
 		model_release(model);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
-	KUNIT_EXPECT_GT(test, model->written, MODEL_STEPS / 100);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
+	KUNIT_EXPECT_GT(test, model->written_count, MODEL_STEPS / 100);
 	session_stop(test);
 }
 

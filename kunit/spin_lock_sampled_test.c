@@ -24,7 +24,7 @@
 /* Stand for locks: the hooks use only their addresses. */
 static u32 lock[PERF_SAMPLED_SLOT_COUNT + 1];
 
-static struct ntklog_spin_lock_cpu *spin_lock_cpu(void)
+static struct ntklog_spin_lock_cpu *get_spin_lock_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
@@ -44,7 +44,7 @@ static void start_sampled_session(struct kunit *test, u32 spin_threshold, u32 co
 
 static void stop(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_slots_in_use, 0);
 	ntklog_stop_sampling_spin_locks();
 	session_stop(test);
 }
@@ -100,7 +100,7 @@ static void count_pairs(unsigned int pair_count, unsigned long *sampled)
 	local_irq_save(flags);
 	for (i = 0; i < pair_count; i++) {
 		sample(&lock[0]);
-		if (spin_lock_cpu()->sampled_slots_in_use)
+		if (get_spin_lock_cpu()->sampled_slots_in_use)
 			__set_bit(i, sampled);
 		release(&lock[0]);
 	}
@@ -144,7 +144,7 @@ static void nested_locks_both_sampled(struct kunit *test)
 	local_irq_save(flags);
 	for (i = 0; i < INTERVALS * RATE / 2; i++) {
 		sample(&lock[0]);
-		outer_samples += spin_lock_cpu()->sampled_slots_in_use;
+		outer_samples += get_spin_lock_cpu()->sampled_slots_in_use;
 		sample(&lock[1]);
 		inner_samples += ntklog_find_topmost_sampled_spin_lock() == &lock[1];
 		release(&lock[1]);
@@ -168,10 +168,10 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	local_irq_save(flags);
 	do
 		acquire_shared(&lock[0]);
-	while (!spin_lock_cpu()->sampled_slots_in_use);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 1);
+	while (!get_spin_lock_cpu()->sampled_slots_in_use);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_slots_in_use, 1);
 	/* The next acquisitions are not sampled. */
-	spin_lock_cpu()->sampled_countdown = RATE;
+	get_spin_lock_cpu()->sampled_countdown = RATE;
 	for (i = 0; i < 3; i++)
 		acquire_shared(&lock[0]);
 	ntklog_start_spin_lock_wait(&wait_start);
@@ -180,14 +180,14 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		release(&lock[0]);
 	release(&lock[1]);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 1);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_slots_in_use, 1);
 	release(&lock[0]);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_slots_in_use, 0);
 	do
 		acquire_shared(&lock[0]);
-	while (!spin_lock_cpu()->sampled_slots_in_use);
+	while (!get_spin_lock_cpu()->sampled_slots_in_use);
 	release(&lock[0]);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_slots_in_use, 0);
 	local_irq_restore(flags);
 	stop(test);
 	KUNIT_EXPECT_EQ(test, count_spinlock_events(), 2);
@@ -219,13 +219,13 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	start_sampled_session(test, 1, 1, U32_MAX);
 	before = ntklog_get_spin_lock_acquire_count(TEST_CPU);
 	local_irq_save(flags);
-	spin_lock_cpu()->sampling->countdown_excess = 5;
-	spin_lock_cpu()->sampling->sample_at_count -= spin_lock_cpu()->sampled_countdown;
-	spin_lock_cpu()->sampled_countdown = 0;
+	get_spin_lock_cpu()->sampling->countdown_excess = 5;
+	get_spin_lock_cpu()->sampling->sample_at_count -= get_spin_lock_cpu()->sampled_countdown;
+	get_spin_lock_cpu()->sampled_countdown = 0;
 	sample(&lock[0]);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_countdown, 4);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampling->countdown_excess, 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_slots_in_use, 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_countdown, 4);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampling->countdown_excess, 0);
 	release(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, ntklog_get_spin_lock_acquire_count(TEST_CPU) - before, 1);
@@ -234,30 +234,30 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 
 static void contended_acquisition_sampled_by_contention_rate(struct kunit *test)
 {
-	u32 contention_count = spin_lock_cpu()->contention_count;
-	u32 spin_count = spin_lock_cpu()->spin_count;
+	u32 contention_count = get_spin_lock_cpu()->contention_count;
+	u32 spin_count = get_spin_lock_cpu()->spin_count;
 	unsigned int i, few = 0, enough = 0;
 	unsigned long flags;
 
 	start_sampled_session(test, 10, 3, U32_MAX);
 	local_irq_save(flags);
-	spin_lock_cpu()->contention_count = 0;
+	get_spin_lock_cpu()->contention_count = 0;
 	for (i = 0; i < 30; i++) {
 		acquire_after_wait(&lock[0], 9);
-		few += spin_lock_cpu()->sampled_slots_in_use;
+		few += get_spin_lock_cpu()->sampled_slots_in_use;
 		release(&lock[0]);
 	}
 	for (i = 0; i < 30; i++) {
 		acquire_after_wait(&lock[0], 10);
-		enough += spin_lock_cpu()->sampled_slots_in_use;
+		enough += get_spin_lock_cpu()->sampled_slots_in_use;
 		release(&lock[0]);
 	}
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->contention_count, 60);
-	spin_lock_cpu()->contention_count += contention_count;
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->contention_count, 60);
+	get_spin_lock_cpu()->contention_count += contention_count;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, few, 0);
 	KUNIT_EXPECT_EQ(test, enough, 10);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->spin_count - spin_count, 30 * 9 + 30 * 10);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->spin_count - spin_count, 30 * 9 + 30 * 10);
 	stop(test);
 	KUNIT_EXPECT_EQ(test, count_spinlock_events(), 10);
 }
@@ -384,7 +384,7 @@ static void sampled_release_leaving_waiter_hold_known(struct kunit *test)
 
 static void sampled_slots_full_counted_untracked(struct kunit *test)
 {
-	u64 untracked = spin_lock_cpu()->untracked_count;
+	u64 untracked = get_spin_lock_cpu()->untracked_count;
 	unsigned long flags;
 	unsigned int i;
 
@@ -392,8 +392,8 @@ static void sampled_slots_full_counted_untracked(struct kunit *test)
 	local_irq_save(flags);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		acquire_after_wait(&lock[i], 1);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->sampled_slots_in_use, PERF_SAMPLED_SLOT_COUNT);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, untracked + 1);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_slots_in_use, PERF_SAMPLED_SLOT_COUNT);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count, untracked + 1);
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		release(&lock[i]);
 	local_irq_restore(flags);

@@ -18,15 +18,15 @@ static void check_nested_locks(struct kunit *test, int depth)
 
 	for (i = 0; i < depth; i++)
 		ke_acquire_in_stack_queued_spin_lock(&lock[i], &handle[i]);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), tracked_count);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count,
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), tracked_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count,
 			before.untracked_count + depth - tracked_count);
 	sample_next_uncontended(true);
 	for (i = depth - 1; i >= 0; i--)
 		ke_release_in_stack_queued_spin_lock(&handle[i]);
 
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), first + tracked_count);
 	for (i = 0; i < tracked_count; i++) {
 		const u8 *event = get_spin_lock_event(test, first + i);
@@ -59,18 +59,18 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 	for (i = 1; i < 3; i++)
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
-	memcpy(slots, &spin_lock_cpu()->slots[1], sizeof(slots));
+	memcpy(slots, &get_spin_lock_cpu()->slots[1], sizeof(slots));
 	sample_next_uncontended(true);
 
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 2);
-	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slots[1], &slots[0], sizeof(slots[0]));
-	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slots[2], &slots[2], sizeof(slots[0]));
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 2);
+	KUNIT_EXPECT_MEMEQ(test, &get_spin_lock_cpu()->slots[1], &slots[0], sizeof(slots[0]));
+	KUNIT_EXPECT_MEMEQ(test, &get_spin_lock_cpu()->slots[2], &slots[2], sizeof(slots[0]));
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 1);
-	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slots[1], &slots[2], sizeof(slots[0]));
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 1);
+	KUNIT_EXPECT_MEMEQ(test, &get_spin_lock_cpu()->slots[1], &slots[2], sizeof(slots[0]));
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	ke_lower_irql(handle[0].old_irql);
 
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 3);
@@ -123,11 +123,11 @@ static int stop_session_thread(void *data)
 static bool acquisition_is_tracked(struct kspin_lock *spin_lock)
 {
 	struct klock_queue_handle handle;
-	u32 before = tracked_slots_in_use();
+	u32 before = count_tracked_slots();
 	bool tracked;
 
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(spin_lock, &handle);
-	tracked = tracked_slots_in_use() != before;
+	tracked = count_tracked_slots() != before;
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
 	return tracked;
 }
@@ -151,15 +151,15 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 	mdelay(50);
 	KUNIT_EXPECT_FALSE(test, acquisition_is_tracked(&lock[1]));
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[1]);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
 	sample_next_uncontended(true);
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
 	test_thread_join(&thread);
 
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, before.untracked_count);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count, before.untracked_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 	KUNIT_EXPECT_TRUE(test, acquisition_is_tracked(&lock[1]));
@@ -191,19 +191,19 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	while (acquisition_is_tracked(&lock[1]) && time_before(jiffies, end))
 		sample_next_uncontended(false);
 	KUNIT_EXPECT_FALSE(test, acquisition_is_tracked(&lock[1]));
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 1);
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 1);
 	KUNIT_EXPECT_TRUE(test, hooks_are_enabled());
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[1]);
 	sample_next_uncontended(true);
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	ke_lower_irql(handle[0].old_irql);
 	test_thread_join(&thread);
 
 	KUNIT_EXPECT_FALSE(test, hooks_are_enabled());
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, before.untracked_count);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count, before.untracked_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_ASSERT_EQ(test, count_spin_lock_events(), 1);
 	KUNIT_EXPECT_EQ(test, read_u64(get_spin_lock_event(test, 0), SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&lock[0]);
@@ -219,12 +219,12 @@ static void unreleased_slots_freed_at_next_enable(struct kunit *test)
 	for (i = 0; i < LOCK_COUNT; i++)
 		ntklog_log_spin_lock_acquire(&lock[i]);
 	ke_lower_irql(old_irql);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), LOCK_COUNT);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), PERF_SPIN_LOCK_DEPTH);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), LOCK_COUNT);
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), PERF_SPIN_LOCK_DEPTH);
 	session_stop(test);
 	spin_lock_session_start(test);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
 	session_stop(test);
 }
 
@@ -237,10 +237,10 @@ static void release_without_acquisition_counted_unmatched(struct kunit *test)
 	before = read_counts();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	log_release(&lock[1], WMI_SPINLOCK_QUEUED, ntklog_read_time());
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	session_stop(test);
 }
 
@@ -295,7 +295,7 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	sample_next_uncontended(false);
 	for (i = 0; i < 7; i++)
 		push_slot(&lock[i]);
-	memcpy(slots, &spin_lock_cpu()->slots[1], sizeof(slots));
+	memcpy(slots, &get_spin_lock_cpu()->slots[1], sizeof(slots));
 	__preempt_count_add(context->count);
 	push_slot(&lock[7]);
 	push_slot(&lock[0]);
@@ -304,14 +304,14 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	pop_slot(&lock[7]);
 	pop_slot(&lock[6]);
 	push_slot(&lock[8]);
-	tracked_count = tracked_slots_in_use();
+	tracked_count = count_tracked_slots();
 	ntklog_log_spin_lock_convert(&lock[0], WMI_SPINLOCK_EXECUTIVE_CONVERTED);
 	pop_slot(&lock[0]);
-	slots_in_use_after[0] = slots_in_use();
+	slots_in_use_after[0] = count_slots_in_use();
 	pop_slot(&lock[8]);
-	slots_in_use_after[1] = slots_in_use();
+	slots_in_use_after[1] = count_slots_in_use();
 	__preempt_count_sub(context->count);
-	unchanged = !memcmp(slots, &spin_lock_cpu()->slots[1], sizeof(slots));
+	unchanged = !memcmp(slots, &get_spin_lock_cpu()->slots[1], sizeof(slots));
 	for (i = 6; i >= 0; i--)
 		pop_slot(&lock[i]);
 	local_irq_restore(flags);
@@ -321,9 +321,9 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slots_in_use_after[0], 8);
 	KUNIT_EXPECT_EQ(test, slots_in_use_after[1], 7);
 	KUNIT_EXPECT_TRUE(test, unchanged);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count,
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count,
 			before.untracked_count + (is_nmi ? 3 : 2));
 	session_stop(test);
 }
@@ -345,16 +345,16 @@ static void unfilled_slot_release_unmatched(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle);
 	before = read_counts();
 	local_irq_save(flags);
-	spin_lock_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
-	slots_in_use_after[0] = slots_in_use();
+	get_spin_lock_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
+	slots_in_use_after[0] = count_slots_in_use();
 	pop_slot(&lock[0]);
-	slots_in_use_after[1] = slots_in_use();
-	spin_lock_cpu()->state -= PERF_SPIN_LOCK_SLOT_SIZE;
+	slots_in_use_after[1] = count_slots_in_use();
+	get_spin_lock_cpu()->state -= PERF_SPIN_LOCK_SLOT_SIZE;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, slots_in_use_after[0], 1);
 	KUNIT_EXPECT_EQ(test, slots_in_use_after[1], 1);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
 	session_stop(test);
 }
 
@@ -373,15 +373,15 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	before.acquire_count = read_counts().acquire_count;
 	for (i = 0; i < ARRAY_SIZE(many_locks); i++)
 		push_slot(&many_locks[i]);
-	locks_without_slot = spin_lock_cpu()->locks_without_slot;
+	locks_without_slot = get_spin_lock_cpu()->locks_without_slot;
 	for (i = ARRAY_SIZE(many_locks) - 1; i >= 0; i--)
 		pop_slot(&many_locks[i]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, locks_without_slot, 3);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->locks_without_slot, 0);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->locks_without_slot, 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count,
 			before.acquire_count + (u32)ARRAY_SIZE(many_locks));
 	session_stop(test);
@@ -405,11 +405,11 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(many_locks); i++)
 		push_slot(&many_locks[i]);
 	for (i = 0; i < ARRAY_SIZE(many_locks); i++) {
-		slots_in_use_after[i] = slots_in_use();
+		slots_in_use_after[i] = count_slots_in_use();
 		topmost_locks[i] = ntklog_find_topmost_spin_lock();
 		pop_slot(&many_locks[i]);
 	}
-	state = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	state = get_spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
 	local_irq_restore(flags);
 	for (i = 0; i < ARRAY_SIZE(many_locks); i++) {
 		KUNIT_EXPECT_EQ(test, slots_in_use_after[i], ARRAY_SIZE(many_locks) - i);
@@ -417,11 +417,11 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 				    (const void *)&many_locks[ARRAY_SIZE(many_locks) - 1]);
 	}
 	KUNIT_EXPECT_EQ(test, state, 0);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count,
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count,
 			before.untracked_count + ARRAY_SIZE(many_locks) - PERF_SPIN_LOCK_DEPTH);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	session_stop(test);
 }
 
@@ -435,23 +435,23 @@ static void check_interrupted_acquisition(struct kunit *test, int held)
 
 	for (i = 0; i < held; i++)
 		push_slot(&lock[i]);
-	spin_lock_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
-	state[0] = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	get_spin_lock_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
+	state[0] = get_spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
 	__preempt_count_add(context->count);
-	push_slot(&interrupt_lock[0]);
-	push_slot(&interrupt_lock[1]);
-	pop_slot(&interrupt_lock[0]);
-	pop_slot(&interrupt_lock[1]);
+	push_slot(&interrupt_locks[0]);
+	push_slot(&interrupt_locks[1]);
+	pop_slot(&interrupt_locks[0]);
+	pop_slot(&interrupt_locks[1]);
 	__preempt_count_sub(context->count);
-	state[1] = spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	state[1] = get_spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
 	ntklog_track_spin_lock_acquire_slow(&lock[held]);
-	slots_in_use_after = slots_in_use();
+	slots_in_use_after = count_slots_in_use();
 	for (i = 0; i <= held; i++)
 		pop_slot(&lock[i]);
 	KUNIT_EXPECT_EQ(test, state[0], state[1]);
 	KUNIT_EXPECT_EQ(test, slots_in_use_after, held + 1);
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK, 0);
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->state & PERF_SPIN_LOCK_USED_MASK, 0);
 }
 
 static void interrupt_before_slot_filled_state_kept(struct kunit *test)
@@ -468,8 +468,8 @@ static void interrupt_before_slot_filled_state_kept(struct kunit *test)
 		check_interrupted_acquisition(test, held);
 		local_irq_restore(flags);
 	}
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
-	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
 	session_stop(test);
 }
 
@@ -484,7 +484,7 @@ static void nmi_acquisition_counted(struct kunit *test)
 	spin_lock_session_start(test);
 	local_irq_save(flags);
 	set_counters(4999, 0);
-	events[0] = spin_lock_cpu()->event_count;
+	events[0] = get_spin_lock_cpu()->event_count;
 	for (i = 0; i < 2; i++) {
 		__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
 		push_slot(&lock[0]);
@@ -492,7 +492,7 @@ static void nmi_acquisition_counted(struct kunit *test)
 		pop_slot(&lock[0]);
 		__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
 	}
-	events[1] = spin_lock_cpu()->event_count;
+	events[1] = get_spin_lock_cpu()->event_count;
 	push_slot(&lock[0]);
 	pop_slot(&lock[0]);
 	local_irq_restore(flags);
@@ -532,12 +532,12 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 	old_irql = ex_acquire_spin_lock_shared(&shared_lock);
 	for (i = 0; i < 7; i++)
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
-	memcpy(slots, &spin_lock_cpu()->slots[1], sizeof(slots));
+	memcpy(slots, &get_spin_lock_cpu()->slots[1], sizeof(slots));
 	hrtimer_start(&timer, ns_to_ktime(200000), HRTIMER_MODE_REL_PINNED_HARD);
 	while (!READ_ONCE(interrupted))
 		cpu_relax();
-	KUNIT_EXPECT_MEMEQ(test, &spin_lock_cpu()->slots[1], slots, sizeof(slots));
-	KUNIT_EXPECT_EQ(test, slots_in_use(), 8);
+	KUNIT_EXPECT_MEMEQ(test, &get_spin_lock_cpu()->slots[1], slots, sizeof(slots));
+	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 8);
 	for (i = 6; i >= 0; i--)
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[i]);
 	sample_next_uncontended(true);
@@ -545,8 +545,8 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
 
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->unmatched_count, before.unmatched_count);
-	KUNIT_EXPECT_EQ(test, spin_lock_cpu()->untracked_count, before.untracked_count + 1);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
+	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count, before.untracked_count + 1);
 	event = get_spin_lock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS),
 			(u64)(unsigned long)&shared_lock);

@@ -45,12 +45,12 @@ static void stack_test_exit(struct kunit *test)
 	fixture_exit(test);
 }
 
-static const struct ntklog_stack_cpu *stack_cpu(void)
+static const struct ntklog_stack_cpu *get_stack_cpu(void)
 {
 	return per_cpu_ptr(&ntklog_stack_cpu, TEST_CPU);
 }
 
-static const struct etw_buffer_cpu *session_counts(int i)
+static const struct etw_buffer_cpu *get_session_counts(int i)
 {
 	return per_cpu_ptr(etw_sessions[i].run->cpus, TEST_CPU);
 }
@@ -77,7 +77,7 @@ static const u8 *next_event(const u8 *event)
 
 static void stack_enabled_follows_its_event(struct kunit *test)
 {
-	u64 walked_before = stack_cpu()->walked_stacks;
+	u64 walked_before = get_stack_cpu()->walked_stacks;
 	const u8 *event, *stack;
 	u32 count;
 
@@ -100,14 +100,14 @@ static void stack_enabled_follows_its_event(struct kunit *test)
 	KUNIT_EXPECT_LE(test, count, 64);
 	KUNIT_EXPECT_EQ(test, read_u64(stack, STACK_ADDRESSES), read_u64(event, SPINLOCK_CALLER));
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->walked_stacks, walked_before + 1);
+	KUNIT_EXPECT_EQ(test, get_stack_cpu()->walked_stacks, walked_before + 1);
 	session_stop(test);
 }
 
 static void stack_not_enabled_none_written(struct kunit *test)
 {
-	u64 walked_before = stack_cpu()->walked_stacks,
-	    left_out_before = stack_cpu()->left_out_stacks;
+	u64 walked_before = get_stack_cpu()->walked_stacks,
+	    left_out_before = get_stack_cpu()->left_out_stacks;
 	const u8 *event;
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
@@ -117,8 +117,8 @@ static void stack_not_enabled_none_written(struct kunit *test)
 	event = get_session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
 	KUNIT_EXPECT_NOT_NULL(test, event);
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 0);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->walked_stacks, walked_before);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out_stacks, left_out_before);
+	KUNIT_EXPECT_EQ(test, get_stack_cpu()->walked_stacks, walked_before);
+	KUNIT_EXPECT_EQ(test, get_stack_cpu()->left_out_stacks, left_out_before);
 	session_stop(test);
 }
 
@@ -132,15 +132,15 @@ static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 64);
-	written = session_counts(1)->written;
+	written = get_session_counts(1)->written;
 	write_release();
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
-	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 1);
+	KUNIT_EXPECT_EQ(test, get_session_counts(1)->written, written + 1);
 	etw_set_stacks(&etw_sessions[1], SPINLOCKS);
-	written = session_counts(1)->written;
+	written = get_session_counts(1)->written;
 	write_release();
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 2);
-	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 2);
+	KUNIT_EXPECT_EQ(test, get_session_counts(1)->written, written + 2);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 }
@@ -160,22 +160,22 @@ static void log_events(unsigned int event_count)
  */
 static void stack_without_room_counted_lost(struct kunit *test)
 {
-	u64 walked_before = stack_cpu()->walked_stacks;
+	u64 walked_before = get_stack_cpu()->walked_stacks;
 
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 2);
 	log_events(50 + 49);
-	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 0);
+	KUNIT_EXPECT_EQ(test, get_session_counts(0)->lost, 0);
 	write_release();
 	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 1);
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 0);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->walked_stacks, walked_before + 1);
-	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 1);
-	KUNIT_EXPECT_EQ(test, session_counts(0)->generated,
-			session_counts(0)->written + session_counts(0)->lost);
+	KUNIT_EXPECT_EQ(test, get_stack_cpu()->walked_stacks, walked_before + 1);
+	KUNIT_EXPECT_EQ(test, get_session_counts(0)->lost, 1);
+	KUNIT_EXPECT_EQ(test, get_session_counts(0)->generated,
+			get_session_counts(0)->written + get_session_counts(0)->lost);
 	write_release();
-	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 2);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->walked_stacks, walked_before + 1);
+	KUNIT_EXPECT_EQ(test, get_session_counts(0)->lost, 2);
+	KUNIT_EXPECT_EQ(test, get_stack_cpu()->walked_stacks, walked_before + 1);
 	session_stop(test);
 }
 
@@ -186,7 +186,7 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 		.thread_id = 1,
 	};
 	struct wmi_resource64 record = { .action = WMI_RESOURCE_ACTION_INITIALIZE };
-	u64 left_out_before = stack_cpu()->left_out_stacks;
+	u64 left_out_before = get_stack_cpu()->left_out_stacks;
 	const u8 *event;
 
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
@@ -196,13 +196,13 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_ASSERT_EQ(test, read_u16(next_event(event), EVENT_HOOK_ID), STACK_HOOK_ID);
 	KUNIT_EXPECT_EQ(test, read_u64(next_event(event), STACK_TIME), read_u64(event, EVENT_TIME));
-	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out_stacks, left_out_before);
+	KUNIT_EXPECT_EQ(test, get_stack_cpu()->left_out_stacks, left_out_before);
 
 	/* The waiting thread does not write the event of a timeout. */
 	ntklog_log_resource_timeout(&wait);
 	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_RESOURCE), 2);
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
-	KUNIT_EXPECT_EQ(test, stack_cpu()->left_out_stacks, left_out_before + 1);
+	KUNIT_EXPECT_EQ(test, get_stack_cpu()->left_out_stacks, left_out_before + 1);
 	session_stop(test);
 }
 

@@ -212,7 +212,7 @@ static void locks_queried_buffer_size_checked(struct kunit *test)
 
 static struct kspin_lock lock[2];
 
-static u64 shown_lock_address(struct kunit *test, struct kspin_lock *spin_lock)
+static u64 query_lock_address(struct kunit *test, struct kspin_lock *spin_lock)
 {
 	struct klock_queue_handle handle;
 	unsigned long flags;
@@ -240,20 +240,20 @@ static void addresses_shown_raw_hashed_or_zero(struct kunit *test)
 
 	ke_initialize_spin_lock(&lock[0]);
 	ke_initialize_spin_lock(&lock[1]);
-	KUNIT_EXPECT_EQ(test, shown_lock_address(test, &lock[0]), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, query_lock_address(test, &lock[0]), (u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, ntklog_address_init("half"), -EINVAL);
 
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("hashed"), 0);
-	first = shown_lock_address(test, &lock[0]);
-	second = shown_lock_address(test, &lock[1]);
+	first = query_lock_address(test, &lock[0]);
+	second = query_lock_address(test, &lock[1]);
 	KUNIT_EXPECT_EQ(test, first >> 32, 0ull);
 	KUNIT_EXPECT_NE(test, first, (u64)(u32)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_NE(test, first, second);
 	/* A lock keeps its hash, so that events can still be summed by lock. */
-	KUNIT_EXPECT_EQ(test, shown_lock_address(test, &lock[0]), first);
+	KUNIT_EXPECT_EQ(test, query_lock_address(test, &lock[0]), first);
 
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("zero"), 0);
-	KUNIT_EXPECT_EQ(test, shown_lock_address(test, &lock[0]), 0ull);
+	KUNIT_EXPECT_EQ(test, query_lock_address(test, &lock[0]), 0ull);
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("raw"), 0);
 }
 

@@ -265,7 +265,7 @@ static void bench_print(const char *name, u64 cycles, u64 empty_cycles)
 	pr_info("pair %s %s %llu\n", state, name, div_u64(cycles * 1000, times));
 }
 
-static void bench_pairs(void)
+static void bench_measure_pairs(void)
 {
 	u64 empty_cycles = bench_measure(run_empty, false);
 	size_t i;
@@ -306,7 +306,7 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 }
 
 /* Copy of the current task that looks ready to run: a probe is called as if it got the CPU. */
-static struct task_struct *bench_ready;
+static struct task_struct *bench_ready_task;
 
 static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idle,
 			     unsigned int count)
@@ -317,7 +317,7 @@ static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idl
 	/* Keep the compiler from inlining the probe, because the scheduler calls it indirectly. */
 	OPTIMIZER_HIDE_VAR(probe);
 	while (count--)
-		probe(data, false, old, bench_ready, old_state);
+		probe(data, false, old, bench_ready_task, old_state);
 }
 
 static void run_empty_probe(unsigned int count)
@@ -353,7 +353,7 @@ static void bench_call_waking_probe(bench_waking_probe probe, void *data, unsign
 {
 	OPTIMIZER_HIDE_VAR(probe);
 	while (count--)
-		probe(data, bench_ready);
+		probe(data, bench_ready_task);
 }
 
 static void run_empty_waking_probe(unsigned int count)
@@ -369,7 +369,7 @@ static void run_ready_thread(unsigned int count)
 		bench_call_waking_probe((bench_waking_probe)first->func, first->data, count);
 }
 
-static void bench_context_swaps(void)
+static void bench_measure_context_swaps(void)
 {
 	u64 empty_cycles = bench_measure(run_empty_probe, false);
 
@@ -381,21 +381,21 @@ static void bench_context_swaps(void)
 }
 
 /* Measure the first probe of a tracepoint alone, because the time of a switch varies. */
-static int bench_probes(void)
+static int bench_measure_probes(void)
 {
 	for_each_kernel_tracepoint(bench_find_tracepoint, NULL);
-	bench_ready = kmemdup(current, sizeof(*current), GFP_KERNEL);
-	if (!bench_ready)
+	bench_ready_task = kmemdup(current, sizeof(*current), GFP_KERNEL);
+	if (!bench_ready_task)
 		return -ENOMEM;
 #ifdef CONFIG_SCHED_INFO
-	bench_ready->sched_info.last_queued = local_clock();
+	bench_ready_task->sched_info.last_queued = local_clock();
 #endif
 	if (bench_has_probe(bench_sched_switch))
-		bench_context_swaps();
+		bench_measure_context_swaps();
 	if (bench_has_probe(bench_sched_waking) && bench_is_selected("ready_thread"))
 		bench_print("ready_thread", bench_measure(run_ready_thread, false),
 			    bench_measure(run_empty_waking_probe, false));
-	kfree(bench_ready);
+	kfree(bench_ready_task);
 	return 0;
 }
 
@@ -427,7 +427,7 @@ static int bench_contending_thread(void *data)
 	return 0;
 }
 
-static int bench_contended(const struct bench_op *op, unsigned int cpus)
+static int bench_measure_contended(const struct bench_op *op, unsigned int cpus)
 {
 	struct bench_thread *threads;
 	u64 total_count = 0, least_count = U64_MAX, most_count = 0;
@@ -488,7 +488,7 @@ static int bench_stay_at_apc_level(void *data)
 }
 
 /* The measuring thread raises to APC_LEVEL once before, so that it has a task record. */
-static int bench_pairs_with_apc_level(void)
+static int bench_measure_at_apc_level(void)
 {
 	DECLARE_COMPLETION_ONSTACK(raised);
 	struct task_struct *thread;
@@ -500,7 +500,7 @@ static int bench_pairs_with_apc_level(void)
 	wait_for_completion(&raised);
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	ke_lower_irql(old_irql);
-	bench_pairs();
+	bench_measure_pairs();
 	kthread_stop(thread);
 	return 0;
 }
@@ -512,12 +512,12 @@ static int __init bench_all(void)
 	int err;
 
 	if (apc_level)
-		return bench_pairs_with_apc_level();
-	bench_pairs();
-	err = bench_probes();
+		return bench_measure_at_apc_level();
+	bench_measure_pairs();
+	err = bench_measure_probes();
 	if (err || !contended_ms)
 		return err;
-	err = bench_handovers(state);
+	err = bench_measure_handovers(state);
 	if (err)
 		return err;
 	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
@@ -525,7 +525,7 @@ static int __init bench_all(void)
 			if (!bench_ops[i].contended ||
 			    cpu_counts[j] > num_online_cpus())
 				continue;
-			err = bench_contended(&bench_ops[i], cpu_counts[j]);
+			err = bench_measure_contended(&bench_ops[i], cpu_counts[j]);
 			if (err)
 				return err;
 		}

@@ -98,7 +98,7 @@ static int bench_compare_cycles(const void *a, const void *b)
 }
 
 /* Release a lock on the first CPU while a thread on the last CPU waits, and print the median. */
-static int bench_hand_over(const struct bench_sleeping_lock *lock, const char *state)
+static int bench_measure_lock(const struct bench_sleeping_lock *lock, const char *state)
 {
 	struct bench_waiter waiter = { .lock = lock };
 	static u64 cycles[BENCH_HANDOVERS];
@@ -134,13 +134,13 @@ static int bench_hand_over(const struct bench_sleeping_lock *lock, const char *s
 }
 
 /**
- * bench_handovers() - measure the handover of each sleeping lock
+ * bench_measure_handovers() - measure the handover of each sleeping lock
  * @state: name of the instrumentation's setting, for the output
  *
  * Context: task.
  * Return: 0 or a negative errno.
  */
-int bench_handovers(const char *state)
+int bench_measure_handovers(const char *state)
 {
 	int err = 0;
 	size_t i;
@@ -148,7 +148,7 @@ int bench_handovers(const char *state)
 	sema_init(&linux_semaphore, 1);
 	ex_initialize_resource_lite(&resource);
 	for (i = 0; i < ARRAY_SIZE(bench_sleeping_locks) && !err; i++)
-		err = bench_hand_over(&bench_sleeping_locks[i], state);
+		err = bench_measure_lock(&bench_sleeping_locks[i], state);
 	ex_delete_resource_lite(&resource);
 	return err;
 }

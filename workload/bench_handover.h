@@ -4,6 +4,6 @@
 
 /* Time from a release until a sleeping waiter on another CPU has the lock. */
 
-int bench_handovers(const char *state);
+int bench_measure_handovers(const char *state);
 
 #endif /* _NTKLOG_BENCH_HANDOVER_H */

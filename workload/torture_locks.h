@@ -17,7 +17,7 @@ enum torture_style {
 	TORTURE_RAISING,	/* each acquisition raises IRQL; released in reverse order */
 	TORTURE_FOR_DPC,	/* as TORTURE_RAISING, by the ForDpc functions */
 	TORTURE_AT_LEVEL,	/* IRQL is raised first; released in any order */
-	TORTURE_STYLES,
+	TORTURE_STYLE_COUNT,
 };
 
 /*

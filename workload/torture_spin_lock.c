@@ -227,7 +227,7 @@ static int torture_first_hardirq_lock(void)
 
 static void torture_nest(struct torture_user *user, u64 *acquired_before)
 {
-	enum torture_style style = torture_random(&user->random, TORTURE_STYLES);
+	enum torture_style style = torture_random(&user->random, TORTURE_STYLE_COUNT);
 	struct torture_lock *nested[TORTURE_LOCKS_MAX];
 	int first = user->context == TORTURE_HARDIRQ ?
 		    torture_first_hardirq_lock() : 0;

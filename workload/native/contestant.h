@@ -74,12 +74,12 @@ void native_become_cpu(int cpu);
 void native_work(unsigned int iterations);
 
 /* The data that the lock protects, in a cache line of its own. */
-struct native_guarded {
+struct native_protected_data {
 	unsigned long count;
 	int last;
 } __attribute__((aligned(64)));
 
-extern struct native_guarded native_guarded;
+extern struct native_protected_data native_protected_data;
 
 static inline unsigned long native_tsc(void)
 {
@@ -146,9 +146,9 @@ static void _id##_contend(struct native_contender *contender)				\
 			_acquire;							\
 			__asm__ volatile("" ::: "memory");				\
 			if (inside) {							\
-				native_guarded.count++;					\
-				handovers += native_guarded.last != thread;		\
-				native_guarded.last = thread;				\
+				native_protected_data.count++;					\
+				handovers += native_protected_data.last != thread;		\
+				native_protected_data.last = thread;				\
 				native_work(inside);					\
 			}								\
 			__asm__ volatile("" ::: "memory");				\

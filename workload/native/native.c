@@ -43,7 +43,7 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-struct native_guarded native_guarded;
+struct native_protected_data native_protected_data;
 
 static char arena[LINE * LINES] __attribute__((aligned(4096)));
 static const struct native_contestant *contestants[MAX_CONTESTANTS];
@@ -109,7 +109,7 @@ static void run_on_cpu(int number)
 		die("sched_setaffinity");
 }
 
-static long switches(void)
+static long count_switches(void)
 {
 	struct rusage usage;
 
@@ -151,12 +151,12 @@ static __attribute__((noinline)) void run_pairs(const struct native_contestant *
 
 static __attribute__((noinline)) void contend(int thread)
 {
-	long before = switches();
+	long before = count_switches();
 
 	keep_allocation(__builtin_alloca(stack_shift[thread]));
 	__atomic_store_n(&run.ready[thread], true, __ATOMIC_RELEASE);
 	run.contestant->contend(&run.contender[thread]);
-	run.switches[thread] = switches() - before;
+	run.switches[thread] = count_switches() - before;
 }
 
 static void measure_pairs(int run_count, bool waits_after_release)
@@ -175,11 +175,11 @@ static void measure_pairs(int run_count, bool waits_after_release)
 			prepare_contestant(contestant);
 			run_pairs(contestant, WARM_UP, waits_after_release);
 			for (attempt = 0; switch_count && attempt < ATTEMPTS; attempt++) {
-				before = switches();
+				before = count_switches();
 				start = native_tsc();
 				run_pairs(contestant, PAIRS, waits_after_release);
 				cycles = native_tsc() - start;
-				switch_count = switches() - before;
+				switch_count = count_switches() - before;
 				repeated_runs += attempt > 0;
 			}
 			disturbed_runs += switch_count != 0;
@@ -241,7 +241,7 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 
 	prepare_contestant(contestant);
 	before = count_events();
-	native_guarded = (struct native_guarded){};
+	native_protected_data = (struct native_protected_data){};
 	deadline = 0;
 	run.contestant = contestant;
 	for (i = 0; i < run.thread_count; i++) {
@@ -264,7 +264,7 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 	run.events = count_events() - before;
 	for (i = 0; i < run.thread_count; i++)
 		total += run.contender[i].count;
-	if (inside_iterations && !contestant->shared && native_guarded.count != total) {
+	if (inside_iterations && !contestant->shared && native_protected_data.count != total) {
 		fprintf(stderr, "%s does not exclude\n", contestant->name);
 		exit(1);
 	}

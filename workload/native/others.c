@@ -30,26 +30,26 @@ static struct clh_entry {
 } LINE clh_entries[NATIVE_THREADS_MAX + 1];
 
 /* The entry that each thread will use for its next acquisition. */
-static struct clh_mine {
+static struct clh_thread_entry {
 	ck_spinlock_clh_t *entry;
-} LINE clh_mine[NATIVE_THREADS_MAX];
+} LINE clh_thread_entry[NATIVE_THREADS_MAX];
 
 static void clh_start(ck_spinlock_clh_t **lock)
 {
 	int thread;
 
 	for (thread = 0; thread < NATIVE_THREADS_MAX; thread++)
-		clh_mine[thread].entry = &clh_entries[thread].entry;
+		clh_thread_entry[thread].entry = &clh_entries[thread].entry;
 	ck_spinlock_clh_init(lock, &clh_entries[NATIVE_THREADS_MAX].entry);
 }
 
-static inline void clh_release(struct clh_mine *mine)
+static inline void clh_release(struct clh_thread_entry *mine)
 {
 	ck_spinlock_clh_unlock(&mine->entry);
 }
 
 #define CLH	((ck_spinlock_clh_t **)lock)
-NATIVE_CONTESTANT(clh, clh_start(CLH), struct clh_mine *mine = &clh_mine[thread],
+NATIVE_CONTESTANT(clh, clh_start(CLH), struct clh_thread_entry *mine = &clh_thread_entry[thread],
 		  ck_spinlock_clh_lock(CLH, mine->entry), clh_release(mine))
 
 #define CAS	((ck_spinlock_cas_t *)lock)
