@@ -97,7 +97,7 @@ class Many(Fleet):
 
     def test_lists_of_columns_have_host_where_rows_have_it(self):
         """The list of an error has the columns of this report; the help has all there can be."""
-        paths = self.fleet(2)
+        paths = self.write_fleet(2)
         for option in "--columns", "--sort":
             for options, first in (
                     (paths, "host lock locks"), (paths[:1], "lock locks"),

@@ -77,14 +77,15 @@ class Threads(Case):
                              threads, expression)
 
     def test_process_is_no_thread(self):
-        events = (etl.process(8, "a.exe"), etl.thread(55, 8, 4, name="worker"), lock())
+        events = (etl.process_event(8, "a.exe"), etl.thread_event(55, 8, 4, name="worker"),
+                  spin_event())
         for expression, status in (("thread == a.exe/worker", 0), ("process == a.exe", 0),
                                    ("thread == a.exe", 2), ("process == a.exe/worker", 2)):
             result = self.run_on("dump", etl.file(*events), "--filter", expression, status=status)
             if status:
                 self.assertIn("is called \"%s\"" % expression.split()[2], result.stderr)
         # The thread has the id of a process that ended before.
-        self.assertNotIn("ThreadName", self.last(*events, lock(thread=8, time=3)))
+        self.assertNotIn("ThreadName", self.last_dumped_event(*events, spin_event(thread=8, time=3)))
 
     def test_process_with_system_header_has_a_name(self):
         event = self.last_dumped_event(etl.process_event(8, "a.exe", system_header=True),
