@@ -357,15 +357,14 @@ void charge_sums_finish(struct charge_sums *sums)
 void charge_sums_free(struct charge_sums *sums)
 {
 	struct charged_class *class;
-	struct charge_row *row;
 
 	charge_sums_finish(sums);
 	free(sums->longest_waits);
 	timelines_free(&sums->timelines);
 	while ((class = hash_take_first(sums->classes)))
 		free(class);
-	while ((row = hash_take_first(sums->rows)))
-		free(row);
+	free(sums->rows);
+	free(sums->row_index);
 	label_table_free(&sums->labels);
 	memset(sums, 0, sizeof(*sums));
 }

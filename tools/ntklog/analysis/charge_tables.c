@@ -11,6 +11,9 @@
 /* Number of values that size_bucket_of_sum() can return. */
 #define SIZE_BUCKETS	252
 
+/* First size of charge_sums::row_index. It must be a power of two. */
+#define FIRST_INDEX_SIZE	1024
+
 /* Return the size bucket of a sum. Sums of one size bucket differ by a quarter at most. */
 static unsigned int size_bucket_of_sum(uint64_t ticks)
 {
@@ -73,29 +76,80 @@ static void drop_light_classes(struct charge_sums *sums)
 	}
 }
 
+static bool keys_are_equal(const struct charge_row_key *a, const struct charge_row_key *b)
+{
+	return a->class == b->class && a->first_label == b->first_label && a->second_label ==
+		b->second_label &&
+	       a->kind == b->kind;
+}
+
+/* Return the entry of @row_index that has the row, or in which it is to be entered. */
+static uint32_t *find_index_entry(const struct charge_sums *sums, const struct charge_row_key *key)
+{
+	/* No file can choose the addresses, so the hash needs no secret. */
+	size_t at = charge_mix((uintptr_t)key->class + key->kind, (uintptr_t)key->first_label,
+			       (uintptr_t)key->second_label) >> 32;
+
+	for (;; at++) {
+		uint32_t *entry = &sums->row_index[at & (sums->row_index_size - 1)];
+
+		if (!*entry || keys_are_equal(&sums->rows[*entry - 1].key, key))
+			return entry;
+	}
+}
+
+static void index_rows(struct charge_sums *sums)
+{
+	size_t i;
+
+	memset(sums->row_index, 0, sums->row_index_size * sizeof(*sums->row_index));
+	for (i = 0; i < sums->row_count; i++)
+		*find_index_entry(sums, &sums->rows[i].key) = i + 1;
+}
+
+/* Make room for another row. Returns false without memory. */
+static bool grow_rows(struct charge_sums *sums)
+{
+	size_t size = sums->row_index_size ? 2 * sums->row_index_size : FIRST_INDEX_SIZE;
+	struct charge_row *rows;
+	uint32_t *index;
+
+	if (sums->row_count < sums->row_index_size / 2)
+		return true;
+	rows = reallocarray(sums->rows, size / 2, sizeof(*rows));
+	if (!rows)
+		return false;
+	sums->rows = rows;
+	index = reallocarray(sums->row_index, size, sizeof(*index));
+	if (!index)
+		return false;
+	sums->row_index = index;
+	sums->row_index_size = size;
+	index_rows(sums);
+	return true;
+}
+
 /**
  * charge_find_row() - find a row, or add it
  * @sums: open
  * @key: key of the row, whose class and labels are of @sums
  *
- * Return: the row, or NULL without memory.
+ * Return: the row, which moves when another one is added; NULL without memory.
  */
 struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key)
 {
-	/* No file can choose the addresses, so the hash needs no secret. */
-	uint32_t hash = charge_mix((uintptr_t)key->class + key->kind, (uintptr_t)key->first_label,
-				   (uintptr_t)key->second_label) >> 32;
-	struct charge_row **cached = &sums->row_cache[hash >> (32 - CHARGE_CACHE_BITS)];
-	struct charge_row *row = *cached;
+	uint32_t *entry;
 
-	if (row && !memcmp(&row->key, key, sizeof(*key)))
-		return row;
-	HASH_FIND_BYHASHVALUE(hh, sums->rows, key, sizeof(*key), hash, row);
-	if (!row)
-		hash_add_hashed(sums->rows, key, key, hash, row);
-	sums->no_memory |= !row;
-	*cached = row;
-	return row;
+	if (!grow_rows(sums)) {
+		sums->no_memory = true;
+		return NULL;
+	}
+	entry = find_index_entry(sums, key);
+	if (!*entry) {
+		sums->rows[sums->row_count++] = (struct charge_row) { .key = *key };
+		*entry = sums->row_count;
+	}
+	return &sums->rows[*entry - 1];
 }
 
 /**
@@ -114,40 +168,44 @@ void charge_row_add(struct charge_row *sum, const struct charge_row *row)
 		sum->longest_piece = row->longest_piece;
 }
 
-/* Add a dropped row to the row "(others)" of its kind. */
-static void fold_row(struct charge_sums *sums, const struct charge_row *row)
+/* Add a row to the row "(others)" of its kind, and mark it as dropped. */
+static void fold_row(struct charge_sums *sums, size_t number)
 {
 	struct charge_label *others = sums->fixed_labels[CHARGE_LABEL_OTHERS];
 	struct charge_row *sum = charge_find_row(sums, &(struct charge_row_key) {
 		.class = &sums->fallback_class,
-		.kind = row->key.kind,
+		.kind = sums->rows[number].key.kind,
 		.first_label = others,
 		.second_label = others,
 	});
 
 	if (sum)
-		charge_row_add(sum, row);
+		charge_row_add(sum, &sums->rows[number]);
+	sums->rows[number].key.class = NULL;
 }
 
 /* Drop the light rows, and the rows of dropped classes: if such a class returns, it begins anew. */
 static void drop_light_rows(struct charge_sums *sums)
 {
-	struct charge_row *row, *next;
-	size_t counts[SIZE_BUCKETS] = { 0 };
+	size_t counts[SIZE_BUCKETS] = { 0 }, count = sums->row_count, kept = 0, i;
 	struct size_limit limit;
 
-	for (row = sums->rows; row; row = row->hh.next)
-		counts[size_bucket_of_sum(row->ticks)]++;
+	for (i = 0; i < count; i++)
+		counts[size_bucket_of_sum(sums->rows[i].ticks)]++;
 	limit = find_size_limit(counts, CHARGE_ROWS_KEPT);
-	HASH_ITER(hh, sums->rows, row, next) {
-		if (charge_row_is_of_others(sums, row))
-			continue;
-		if (!row->key.class->is_dropped && is_kept(&limit, row->ticks))
-			continue;
-		HASH_DEL(sums->rows, row);
-		fold_row(sums, row);
-		free(row);
+	for (i = 0; i < count; i++) {
+		const struct charge_row *row = &sums->rows[i];
+
+		if (!charge_row_is_of_others(sums, row) &&
+		    (row->key.class->is_dropped || !is_kept(&limit, row->ticks)))
+			fold_row(sums, i);
 	}
+	for (i = 0; i < sums->row_count; i++)
+		if (sums->rows[i].key.class)
+			sums->rows[kept++] = sums->rows[i];
+	sums->row_count = kept;
+	if (kept)
+		index_rows(sums);
 }
 
 static void drop_unused_labels(struct charge_sums *sums)
@@ -160,7 +218,7 @@ static void drop_unused_labels(struct charge_sums *sums)
 		label->is_used = false;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
 		sums->fixed_labels[i]->is_used = true;
-	for (row = sums->rows; row; row = row->hh.next) {
+	for (row = sums->rows; row < sums->rows + sums->row_count; row++) {
 		row->key.first_label->is_used = true;
 		row->key.second_label->is_used = true;
 	}
@@ -174,10 +232,9 @@ static void drop_unused_labels(struct charge_sums *sums)
 void charge_limit_tables(struct charge_sums *sums)
 {
 	if (HASH_COUNT(sums->classes) < 2 * CHARGE_CLASSES_KEPT &&
-	    HASH_COUNT(sums->rows) < 2 * CHARGE_ROWS_KEPT &&
+	    sums->row_count < 2 * CHARGE_ROWS_KEPT &&
 	    HASH_COUNT(sums->labels.labels) < CHARGE_LABELS_MAX)
 		return;
-	memset(sums->row_cache, 0, sizeof(sums->row_cache));
 	choose_light_classes(sums);
 	drop_light_rows(sums);
 	drop_light_classes(sums);

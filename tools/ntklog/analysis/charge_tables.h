@@ -33,8 +33,6 @@ enum charge_fixed_label {
 	CHARGE_FIXED_LABELS,
 };
 
-#define CHARGE_CACHE_BITS	13
-
 /**
  * struct charge_sum - waits and their parts; session clock, weighted
  * @wait_count: number of waits
@@ -123,7 +121,6 @@ struct charge_row_key {
  * @longest_piece: the longest piece
  * @variance: variance of @ticks, which is 0 where each wait was written
  * @greatest_variance: greatest part of a single piece in @variance
- * @hh: in the table of rows
  *
  * The part of a wait that is charged to one hold is one piece of a row of holders, in however many
  * states the holder was: the error of a sample would be too small if each state counted.
@@ -135,7 +132,6 @@ struct charge_row {
 	uint64_t longest_piece;
 	double variance;
 	double greatest_variance;
-	UT_hash_handle hh;
 };
 
 /**
@@ -163,7 +159,11 @@ struct charge_row {
  *	without a known context switch
  * @classes: table
  * @fallback_class: sums of the locks whose class could not be allocated; its key is zero
- * @rows: table
+ * @rows: array, in the order in which the rows were added
+ * @row_count: number of rows
+ * @row_index: hash table of @row_index_size entries, of which at least half are 0: for each row its
+ *	number plus 1, at the first free entry from that of its hash on
+ * @row_index_size: a power of two, or 0
  * @labels: of waiters, holders, and places in which holders had no CPU
  * @fixed_labels: the labels of enum charge_fixed_label
  * @has_switches: context switches are recorded
@@ -171,7 +171,6 @@ struct charge_row {
  *	CPU
  * @has_block_stacks: events tell where holders were blocked
  * @no_memory: something is missing for want of memory
- * @row_cache: rows that were used recently
  */
 struct charge_sums {
 	uint64_t ticks_per_ms;
@@ -195,13 +194,15 @@ struct charge_sums {
 	struct charged_class *classes;
 	struct charged_class fallback_class;
 	struct charge_row *rows;
+	size_t row_count;
+	uint32_t *row_index;
+	size_t row_index_size;
 	struct label_table labels;
 	struct charge_label *fixed_labels[CHARGE_FIXED_LABELS];
 	bool has_switches;
 	bool has_off_cpu_times;
 	bool has_block_stacks;
 	bool no_memory;
-	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
 };
 
 struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key);

@@ -262,7 +262,7 @@ static void add_holder_series(struct lock_metrics *metrics, const struct interva
 			      const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct charge_sums *charge_sums = &analysis->charge_sums;
-	size_t count = HASH_COUNT(charge_sums->rows), used = 0, i;
+	size_t count = charge_sums->row_count, used = 0, i;
 	const struct charge_row **rows = calloc(count + 1, sizeof(*rows));
 	const struct charge_row *row;
 
@@ -270,7 +270,7 @@ static void add_holder_series(struct lock_metrics *metrics, const struct interva
 		metrics->no_memory = true;
 		return;
 	}
-	for (row = charge_sums->rows; row; row = row->hh.next)
+	for (row = charge_sums->rows; row < charge_sums->rows + charge_sums->row_count; row++)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
 			rows[used++] = row;
 	qsort(rows, used, sizeof(*rows), compare_rows);

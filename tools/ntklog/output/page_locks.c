@@ -197,13 +197,13 @@ static json_t *names_json(const struct report *report, const struct charged_clas
 			  enum charge_row_kind kind)
 {
 	const struct charge_sums *sums = &report->analysis->charge_sums;
-	const struct charge_row **rows = calloc(HASH_COUNT(sums->rows) + 1, sizeof(*rows));
+	const struct charge_row **rows = calloc(sums->row_count + 1, sizeof(*rows));
 	const struct charge_row *row;
 	json_t *array = json_array();
 	double rest = 0;
 	size_t count = 0, i;
 
-	for (row = sums->rows; rows && row; row = row->hh.next)
+	for (row = sums->rows; rows && row < sums->rows + sums->row_count; row++)
 		if (row->key.kind == kind && !memcmp(&row->key.class->key, key, sizeof(*key)))
 			rows[count++] = row;
 	if (count)

@@ -108,9 +108,10 @@ static void make_title(struct report *report)
 
 static void make_blockers(struct report *report)
 {
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charge_row *row;
 
-	for (row = report->analysis->charge_sums.rows; row; row = row->hh.next)
+	for (row = sums->rows; row < sums->rows + sums->row_count; row++)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
 			table_add_row(&report->tables[REPORT_BLOCKERS], report, row);
 	make_title(report);
@@ -145,24 +146,31 @@ static const struct column waiter_columns[] = {
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max_cell, "longest wait"),
 };
 
+/* The rows of a waiter for all locks; in a table, by the waiter's label. */
+struct waiter_sum {
+	struct charge_row row;
+	UT_hash_handle hh;
+};
+
 /* Make a row for each waiter: the sum of its rows for all locks. */
 static void make_waiter_rows(struct report *report)
 {
 	struct table *table = &report->tables[REPORT_WAITERS];
-	struct charge_row *sums = NULL, *sum;
+	const struct charge_sums *charger = &report->analysis->charge_sums;
+	struct waiter_sum *sums = NULL, *sum;
 	const struct charge_row *row;
 
-	for (row = report->analysis->charge_sums.rows; row; row = row->hh.next) {
+	for (row = charger->rows; row < charger->rows + charger->row_count; row++) {
 		if (row->key.kind != CHARGE_ROW_WAITER)
 			continue;
-		hash_find_or_add(sums, key.first_label, &row->key.first_label, UINT32_MAX, sum);
+		hash_find_or_add(sums, row.key.first_label, &row->key.first_label, UINT32_MAX, sum);
 		if (sum)
-			charge_row_add(sum, row);
+			charge_row_add(&sum->row, row);
 		else
 			table->no_memory = true;
 	}
 	while ((sum = hash_take_first(sums))) {
-		table_add_row(table, report, sum);
+		table_add_row(table, report, &sum->row);
 		free(sum);
 	}
 	table_hide(table, table_find_column(table, "lock"));
@@ -170,13 +178,14 @@ static void make_waiter_rows(struct report *report)
 
 static void make_waiters(struct report *report)
 {
+	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charge_row *row;
 
 	if (report->joins_locks_of_waiter) {
 		make_waiter_rows(report);
 		return;
 	}
-	for (row = report->analysis->charge_sums.rows; row; row = row->hh.next)
+	for (row = sums->rows; row < sums->rows + sums->row_count; row++)
 		if (row->key.kind == CHARGE_ROW_WAITER)
 			table_add_row(&report->tables[REPORT_WAITERS], report, row);
 }
