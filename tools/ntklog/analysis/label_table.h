@@ -13,7 +13,7 @@
 /* Greatest number of labels in a table. */
 #define LABELS_MAX		0x20000
 
-#define LABEL_CACHE_BITS	12
+#define LABEL_CACHE_BITS	13
 
 /**
  * struct charge_label - a name of waiters, holders or functions
