@@ -246,7 +246,8 @@ static size_t find_overlapping_holds(struct charger *charger, const struct charg
 		    hold->acquire_time < waiter->acquire_time &&
 		    (hold->release_time > hold->acquire_time || hold->start_is_unknown))
 			charger->overlaps[count++] = hold;
-	qsort(charger->overlaps, count, sizeof(*charger->overlaps), compare_acquire_times);
+	if (count > 1)
+		qsort(charger->overlaps, count, sizeof(*charger->overlaps), compare_acquire_times);
 	return count;
 }
 

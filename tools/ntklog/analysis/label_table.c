@@ -8,6 +8,9 @@
 #include "label_table.h"
 #include "macros.h"
 
+/* Flag of a key: the stack of the hold is a part of it, too. */
+#define LABEL_KEY_HAS_FRAMES	(1u << 4)
+
 static uint64_t hash_text(const char *text)
 {
 	size_t length = strlen(text);
@@ -62,8 +65,7 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 	case CHARGE_BY_FUNCTION:
 	case CHARGE_BY_STACK:
 		key.caller = hold->caller;
-		if (hold->frames)
-			memcpy(key.frames, hold->frames, sizeof(key.frames));
+		key.flags |= hold->frames ? LABEL_KEY_HAS_FRAMES : 0;
 		/* A spin lock's holder is named by its function, whichever task called it. */
 		if (table->attribute != CHARGE_BY_FUNCTION &&
 		    (table->attribute != CHARGE_BY_CALLER || !key.caller || hold->is_sleeping_lock))
@@ -111,15 +113,20 @@ struct charge_label *label_table_find_hold(struct label_table *table,
 					   const struct charge_hold *hold)
 {
 	struct label_key key = key_of(table, hold);
+	const uint64_t *frames = key.flags & LABEL_KEY_HAS_FRAMES ? hold->frames : NULL;
 	struct cached_label *cached = &table->cache[charge_mix(key.caller + key.flags,
-							       key.thread_id, key.frames[1]) >>
+							       key.thread_id,
+							       frames ? frames[1] : 0) >>
 						    (64 - LABEL_CACHE_BITS)];
 	char text[CHARGE_LABEL_SIZE];
 
-	if (!cached->label || memcmp(&cached->key, &key, sizeof(key))) {
+	if (!cached->label || memcmp(&cached->key, &key, sizeof(key)) ||
+	    (frames && memcmp(cached->frames, frames, sizeof(cached->frames)))) {
 		charge_format_holder(table->names, table->attribute, hold, text, sizeof(text));
 		cached->label = label_table_find(table, text);
 		cached->key = key;
+		if (frames)
+			memcpy(cached->frames, frames, sizeof(cached->frames));
 	}
 	return cached->label;
 }

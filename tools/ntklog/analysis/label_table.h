@@ -36,6 +36,7 @@ struct charge_label {
  * @labels: table, by text
  * @no_memory: a label is missing for want of memory
  * @cache: labels of recent holds, by the members of a hold that make its label
+ * @cache.frames: stack of the hold; not used unless the key has LABEL_KEY_HAS_FRAMES
  */
 struct label_table {
 	const struct names *names;
@@ -44,12 +45,12 @@ struct label_table {
 	bool no_memory;
 	struct cached_label {
 		struct label_key {
-			uint64_t frames[CHARGE_FRAMES_MAX];
 			uint64_t caller;
 			uint32_t thread_id;
 			uint32_t flags;
 		} key;
 		struct charge_label *label;
+		uint64_t frames[CHARGE_FRAMES_MAX];
 	} cache[1 << LABEL_CACHE_BITS];
 };
 
