@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "charge_mix.h"
 #include "charge_sums.h"
 #include "histogram.h"
 #include "macros.h"
@@ -224,12 +225,15 @@ static void add_to_timelines(struct charge_sums *sums, const struct charge_hold 
 static struct charged_class *find_class(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	const struct charged_class_key key = { hold->class, hold->is_sleeping_lock };
-	struct charged_class *class = sums->current_class;
+	struct charged_class **cached, *class;
 
-	if (class && !memcmp(&class->key, &key, sizeof(key)))
-		return class;
+	cached = &sums->class_cache[charge_mix(key.class, key.is_sleeping_lock, 0) >>
+				    (64 - CHARGE_CLASS_CACHE_BITS)];
+	if (*cached && !memcmp(&(*cached)->key, &key, sizeof(key)))
+		return *cached;
 	hash_find_or_add(sums->classes, key, &key, UINT32_MAX, class);
 	sums->no_memory |= !class;
+	*cached = class;
 	return class ? class : &sums->fallback_class;
 }
 

@@ -239,6 +239,7 @@ void charge_limit_tables(struct charge_sums *sums)
 	drop_light_rows(sums);
 	drop_light_classes(sums);
 	drop_unused_labels(sums);
+	memset(sums->class_cache, 0, sizeof(sums->class_cache));
 	sums->current_class = NULL;
 	sums->waiter_label = NULL;
 }

@@ -24,6 +24,8 @@
 #define CHARGE_ROWS_KEPT	8192
 #define CHARGE_LABELS_MAX	(LABELS_MAX / 2)
 
+#define CHARGE_CLASS_CACHE_BITS	10
+
 /* Labels that exist from charge_sums_open() on. */
 enum charge_fixed_label {
 	CHARGE_LABEL_OTHERS,
@@ -171,6 +173,7 @@ struct charge_row {
  *	CPU
  * @has_block_stacks: events tell where holders were blocked
  * @no_memory: something is missing for want of memory
+ * @class_cache: classes that were used recently
  */
 struct charge_sums {
 	uint64_t ticks_per_ms;
@@ -203,6 +206,7 @@ struct charge_sums {
 	bool has_off_cpu_times;
 	bool has_block_stacks;
 	bool no_memory;
+	struct charged_class *class_cache[1 << CHARGE_CLASS_CACHE_BITS];
 };
 
 struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key);
