@@ -9,7 +9,7 @@
 #include "macros.h"
 
 /* Flag of a key: the stack of the hold is a part of it, too. */
-#define LABEL_KEY_HAS_FRAMES	(1u << 4)
+#define LABEL_KEY_HAS_FRAMES	0x10u
 
 static uint64_t hash_text(const char *text)
 {
