@@ -418,11 +418,30 @@ void charger_repeat_steps(struct charger *charger, const struct charge_hold *wai
 	charger->emits_runs = false;
 }
 
+/*
+ * Link an absence to the newest one of its bucket, and to one that is far older. The far links skip
+ * 1, 1, 3, 1, 1, 3, 7, ... absences, so that a search visits about as many as the logarithm of the
+ * number that it passes (Myers, "An applicative random-access stack", 1983).
+ */
+static void link_absence(const struct charger *charger, struct charge_absence *absence,
+			 uint64_t link)
+{
+	const struct charge_absence *older = absence_at(charger, link), *far, *farther;
+
+	absence->older_link = link;
+	absence->far_link = link;
+	absence->position = older ? older->position + 1 : 0;
+	far = older ? absence_at(charger, older->far_link) : NULL;
+	farther = far ? absence_at(charger, far->far_link) : NULL;
+	if (farther && older->position - far->position == far->position - farther->position)
+		absence->far_link = far->far_link;
+}
+
 /**
  * charger_switch_out() - a task loses its CPU
  * @charger: open
- * @absence: the time that begins. @until and @older_link are not used. @ready_from equals @from if
- *	the task is preempted, and is UINT64_MAX if it blocks
+ * @absence: the time that begins. @until, @position and the links are not used. @ready_from equals
+ *	@from if the task is preempted, and is UINT64_MAX if it blocks
  */
 void charger_switch_out(struct charger *charger, const struct charge_absence *absence)
 {
@@ -435,7 +454,7 @@ void charger_switch_out(struct charger *charger, const struct charge_absence *ab
 		kept->frames = memcpy(charger->absence_frames[at], absence->frames,
 				      sizeof(*charger->absence_frames));
 	kept->until = UINT64_MAX;
-	kept->older_link = *head;
+	link_absence(charger, kept, *head);
 	charger->absence_count++;
 	*head = charger->absence_count;
 }

@@ -139,6 +139,8 @@ static inline uint64_t charge_owner(const struct charge_hold *hold)
  * @thread_id: the task
  * @preempter_id: the task that got the CPU, if this one was ready; 0: the idle task, or none
  * @older_link: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
+ * @far_link: the same, of an absence that may be much earlier
+ * @position: number of earlier absences of the bucket
  */
 struct charge_absence {
 	uint64_t from;
@@ -148,6 +150,8 @@ struct charge_absence {
 	uint32_t thread_id;
 	uint32_t preempter_id;
 	uint64_t older_link;
+	uint64_t far_link;
+	uint64_t position;
 };
 
 /**

@@ -185,6 +185,13 @@ const struct charge_absence *charger_find_last_absence(const struct charger *cha
 
 	if (!absence)
 		absence = absence_at(charger, charger->absence_heads[bucket_of_key(thread_id)]);
+	/* The absences of a bucket are linked in the order of their begins. */
+	while (absence && absence->from >= time) {
+		const struct charge_absence *far = absence_at(charger, absence->far_link);
+
+		absence = far && far->from >= time ? far :
+			  absence_at(charger, absence->older_link);
+	}
 	while (absence && (absence->thread_id != thread_id || absence->from >= time))
 		absence = absence_at(charger, absence->older_link);
 	return absence;
