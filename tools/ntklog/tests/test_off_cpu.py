@@ -86,6 +86,19 @@ class Parts(Case):
         self.assertEqual(parts, {"holder_ran": 2500, "holder_blocked": 500})
         self.assertNotIn("Not recorded: where holders blocked", self.report())
 
+    def test_context_switches_are_found_whatever_others_the_task_has(self):
+        """A search starts at the newest switch, and may skip many."""
+        for older in 0, 1, 6, 14:
+            for newer in range(0, 24, 2):
+                parts = self.answer(
+                    *(switch(100 + i, *[(55, 0), (0, 55)][i % 2]) for i in range(2 * older)),
+                    switch(2100, 55, 0), switch(2400, 0, 55),
+                    *with_sums(HOLDER, 1000, 5000),
+                    *with_sums(WAITER, 5000, 5100, 3000, 56),
+                    *(switch(5200 + i, *[(55, 0), (0, 55)][i % 2]) for i in range(2 * newer)))
+                self.assertEqual(parts, {"holder_ran": 2700, "holder_blocked": 300},
+                                 (older, newer))
+
     def test_sums_count_where_the_context_switches_of_the_task_are_missing(self):
         """A buffer was lost, or overwritten: the other switches stay."""
         others = switch_event(900, 77, 55), switch_event(2200, 0, 78), switch_event(2300, 78, 0)
