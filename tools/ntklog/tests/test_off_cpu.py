@@ -88,14 +88,17 @@ class Parts(Case):
 
     def test_context_switches_are_found_whatever_others_the_task_has(self):
         """A search starts at the newest switch, and may skip many."""
+        def switches(at, count):
+            return [switch_event(at + i, *((0, 55) if i % 2 else (55, 0))) for i in range(count)]
+
         for older in 0, 1, 6, 14:
             for newer in range(0, 24, 2):
-                parts = self.answer(
-                    *(switch(100 + i, *[(55, 0), (0, 55)][i % 2]) for i in range(2 * older)),
-                    switch(2100, 55, 0), switch(2400, 0, 55),
-                    *with_sums(HOLDER, 1000, 5000),
-                    *with_sums(WAITER, 5000, 5100, 3000, 56),
-                    *(switch(5200 + i, *[(55, 0), (0, 55)][i % 2]) for i in range(2 * newer)))
+                parts = self.parts_of_answer(
+                    *switches(100, 2 * older),
+                    switch_event(2100, 55, 0), switch_event(2400, 0, 55),
+                    *caller_and_lock(HOLDER, 1000, 5000),
+                    *caller_and_lock(WAITER, 5000, 5100, 3000, 56),
+                    *switches(5200, 2 * newer))
                 self.assertEqual(parts, {"holder_ran": 2700, "holder_blocked": 300},
                                  (older, newer))
 
