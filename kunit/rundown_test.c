@@ -244,7 +244,7 @@ static void refuse_suspend(struct kunit *test, bool is_killed, int err)
 	/* As a start does, end the observation when the suspend has begun. */
 	do {
 		usleep_range(500, 1000);
-		etw_log_observed(session, &session->settings.group_mask);
+		etw_log_observed_event(session, &session->settings.group_mask);
 	} while (etw_group_mask_test(&run->observed, PERF_SPINLOCK) && tries--);
 	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
 	if (is_killed)

@@ -98,7 +98,7 @@ static void etw_log_observed_groups(void *data)
 }
 
 /**
- * etw_log_observed() - log where the observation of groups begins and ends
+ * etw_log_observed_event() - log where the observation of groups begins and ends
  * @session: a session that is started, or is being stopped
  * @mask: the groups whose observation goes on or begins, if they are attached
  *
@@ -107,7 +107,7 @@ static void etw_log_observed_groups(void *data)
  *
  * Context: task; etw_mutex held; after the providers attached, before they detach.
  */
-void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask)
+void etw_log_observed_event(struct etw_session *session, const struct perfinfo_groupmask *mask)
 {
 	static const struct perfinfo_groupmask no_groups;
 	struct etw_observed_call call = {
@@ -120,7 +120,7 @@ void etw_log_observed(struct etw_session *session, const struct perfinfo_groupma
 	if (call.is_lost)
 		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_log_observed);
+EXPORT_SYMBOL_IF_KUNIT(etw_log_observed_event);
 
 static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupmask *mask)
 {
@@ -152,7 +152,7 @@ static void etw_log_observed_in_started_sessions(void)
 
 		if (!session->is_logging)
 			continue;
-		etw_log_observed(session, &session->settings.group_mask);
+		etw_log_observed_event(session, &session->settings.group_mask);
 		etw_store_failures(session->run, &session->settings.group_mask);
 	}
 }
@@ -164,7 +164,7 @@ static void etw_log_observed_in_started_sessions(void)
  */
 void etw_update_providers_for_sessions(void)
 {
-	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
+	const struct perfinfo_groupmask mask = etw_join_group_masks_except(NULL);
 
 	etw_update_providers(&mask);
 	etw_log_observed_in_started_sessions();

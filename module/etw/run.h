@@ -125,13 +125,13 @@ struct etw_counts {
 
 extern struct rchan_buf etw_closed_buffer;
 
-static inline size_t etw_finished_buffer_count(const struct rchan_buf *buf)
+static inline size_t etw_get_finished_buffer_count(const struct rchan_buf *buf)
 {
 	/* Pairs with smp_wmb() in etw_finish_buffer(). The store is plain, hence data_race(). */
 	return data_race(smp_load_acquire(&buf->subbufs_produced));
 }
 
-static inline size_t etw_consumed_buffer_count(const struct rchan_buf *buf)
+static inline size_t etw_get_consumed_buffer_count(const struct rchan_buf *buf)
 {
 	/* Pairs with smp_mb() in etw_read_finished_buffers(). The store is plain, too. */
 	return data_race(smp_load_acquire(&buf->subbufs_consumed));

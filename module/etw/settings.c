@@ -142,7 +142,7 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
 	for (i = 0; i < PERF_NUM_MASKS; i++)
 		kept_groups.masks[i] = before.masks[i] & after->masks[i];
 	/* Log the end of the observation of the removed groups before they may be detached. */
-	etw_log_observed(session, &kept_groups);
+	etw_log_observed_event(session, &kept_groups);
 	spin_lock(&etw_session_lock);
 	session->settings.group_mask = *after;
 	session->run->group_mask = *after;

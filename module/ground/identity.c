@@ -43,7 +43,7 @@ static __always_inline unsigned int ntklog_get_identity_set_index(unsigned long 
 }
 
 /* virt_to_page() would also test whether the address lies in the kernel image. */
-static __always_inline struct page *ntklog_page_of(unsigned long lock)
+static __always_inline struct page *ntklog_get_lock_page(unsigned long lock)
 {
 #ifdef CONFIG_X86_64
 	return pfn_to_page((lock - PAGE_OFFSET) >> PAGE_SHIFT);
@@ -63,7 +63,7 @@ static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 
 	if (lock - PAGE_OFFSET >= (unsigned long)high_memory - PAGE_OFFSET)
 		return NULL;
-	page = ntklog_page_of(lock);
+	page = ntklog_get_lock_page(lock);
 	__get_kernel_nofault(&word, page, unsigned long, fault);
 	head = compound_head(page);
 	if (head != page) {
