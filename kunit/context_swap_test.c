@@ -313,14 +313,14 @@ static void session_observes_after_late_attach(struct kunit *test)
 	run = etw_sessions[0].run;
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 1);
-	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_CONTEXT_SWITCH));
+	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed_groups, PERF_CONTEXT_SWITCH));
 
 	KUNIT_ASSERT_EQ(test, register_trace_contextswap(count_probe_call, NULL), 0);
 	/* The work item first writes the event and then clears the failure. */
 	while (etw_get_failures(run, failures) && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 0);
-	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_CONTEXT_SWITCH));
+	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed_groups, PERF_CONTEXT_SWITCH));
 	unregister_trace_contextswap(count_probe_call, NULL);
 	session_stop(test);
 	while (ntklog_context_swaps_are_traced() && tries--)

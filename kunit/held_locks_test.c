@@ -123,8 +123,8 @@ static void end_roles(void)
 
 static void observe_mutexes_and_rwsems(struct etw_session *session)
 {
-	etw_group_mask_set(&session->run->observed, PERF_LINUX_MUTEX);
-	etw_group_mask_set(&session->run->observed, PERF_LINUX_RWSEM);
+	etw_group_mask_set(&session->run->observed_groups, PERF_LINUX_MUTEX);
+	etw_group_mask_set(&session->run->observed_groups, PERF_LINUX_RWSEM);
 }
 
 static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u32 action,

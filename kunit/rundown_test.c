@@ -128,10 +128,10 @@ static void expect_to_be_observed(struct kunit *test, const struct etw_run *run,
 	int tries = 60000;
 
 	/* The mask is written by an interrupt handler of the CPU that logs the event. */
-	while (!data_race(etw_group_mask_test(&run->observed, group)) && tries--)
+	while (!data_race(etw_group_mask_test(&run->observed_groups, group)) && tries--)
 		usleep_range(500, 1000);
 	/* This read races with the writer only if the loop has timed out. */
-	KUNIT_EXPECT_TRUE(test, data_race(etw_group_mask_test(&run->observed, group)));
+	KUNIT_EXPECT_TRUE(test, data_race(etw_group_mask_test(&run->observed_groups, group)));
 }
 
 static void fill_last_cpu(void *data)
@@ -161,8 +161,8 @@ static void a_lost_observed_event_is_written_later(struct kunit *test)
 	etw_call_on_last_cpu(run, fill_last_cpu, session);
 	etw_group_mask_set(&change.groups_to_set, PERF_SYNC_OBJECTS);
 	KUNIT_EXPECT_EQ(test, etw_change_group_mask(session, &change), 0);
-	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS));
-	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
+	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed_groups, PERF_SYNC_OBJECTS));
+	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed_groups, PERF_SPINLOCK));
 	KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &before));
 	msleep(300);
 	KUNIT_ASSERT_TRUE(test, etw_get_counts(run, buf->cpu, &after));
@@ -185,7 +185,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 	start_session_of_group(test, 2, PERF_SPINLOCK);
 	run = etw_sessions[2].run;
 	KUNIT_EXPECT_EQ(test, etw_stop_observing_for_suspend(), 0);
-	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
+	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed_groups, PERF_SPINLOCK));
 	etw_resume_observing();
 	expect_to_be_observed(test, run, PERF_SPINLOCK);
 	etw_resume_observing();
@@ -244,9 +244,9 @@ static void refuse_suspend(struct kunit *test, bool is_killed, int err)
 	/* As a start does, end the observation when the suspend has begun. */
 	do {
 		usleep_range(500, 1000);
-		etw_log_observed(session, &session->settings.group_mask);
-	} while (etw_group_mask_test(&run->observed, PERF_SPINLOCK) && tries--);
-	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
+		etw_log_observed_event(session, &session->settings.group_mask);
+	} while (etw_group_mask_test(&run->observed_groups, PERF_SPINLOCK) && tries--);
+	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed_groups, PERF_SPINLOCK));
 	if (is_killed)
 		send_sig(SIGKILL, thread.task, 1);
 	wait_for_completion(&thread.done);

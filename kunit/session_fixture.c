@@ -10,7 +10,8 @@
 #include "../module/etw/group_mask.h"
 #include "session_fixture.h"
 
-void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode)
+void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers,
+			 enum etw_session_mode mode)
 {
 	struct etw_group_mask_change change = { .replaces_mask = true };
 	struct etw_session *session = &etw_sessions[id];

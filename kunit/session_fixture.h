@@ -17,7 +17,8 @@
 #define EVENT_LENGTH		0x40
 #define EVENTS_PER_BUFFER	50
 
-void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers, enum etw_mode mode);
+void start_session_by_id(struct kunit *test, int id, u32 group, u32 buffers,
+			 enum etw_session_mode mode);
 void stop_session_by_id(struct kunit *test, int id);
 void change_groups_of_session(int id, u32 group, bool set);
 const struct etw_buffer_cpu *get_session_counts(int id);

@@ -42,11 +42,11 @@ static void flush_timer_expires_partly_filled_buffer_finished(struct kunit *test
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], ETW_FLUSH_TIMER_MAX), 0);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
 	msleep(50);
-	KUNIT_EXPECT_EQ(test, etw_finished_buffer_count(session_rchan_buf(4)), 0);
+	KUNIT_EXPECT_EQ(test, etw_get_finished_buffer_count(session_rchan_buf(4)), 0);
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], 10), 0);
-	while (!etw_finished_buffer_count(session_rchan_buf(4)) && tries--)
+	while (!etw_get_finished_buffer_count(session_rchan_buf(4)) && tries--)
 		usleep_range(1000, 2000);
-	KUNIT_EXPECT_EQ(test, etw_finished_buffer_count(session_rchan_buf(4)), 1);
+	KUNIT_EXPECT_EQ(test, etw_get_finished_buffer_count(session_rchan_buf(4)), 1);
 	stop_and_reset_flush_timer(test, 4);
 }
 

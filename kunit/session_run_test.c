@@ -50,7 +50,7 @@ static int stop_in_flight(void *data)
 	return etw_stop_session(logger_in_flight->session);
 }
 
-static void check_stop_with_logger(struct kunit *test, enum etw_mode mode)
+static void check_stop_with_logger(struct kunit *test, enum etw_session_mode mode)
 {
 	struct logger_in_flight logger_in_flight = { .session = &etw_sessions[5] };
 	struct test_thread logger, stopper;

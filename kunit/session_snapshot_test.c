@@ -322,7 +322,7 @@ static int read_all_buffers(void *data)
 	struct rchan_buf *buf = data;
 
 	/* Give each finished buffer back, as a reader does when it has copied the buffer. */
-	while (etw_consumed_buffer_count(buf) != etw_finished_buffer_count(buf)) {
+	while (etw_get_consumed_buffer_count(buf) != etw_get_finished_buffer_count(buf)) {
 		udelay(9);
 		WRITE_ONCE(buf->subbufs_consumed, buf->subbufs_consumed + 1);
 	}

@@ -175,11 +175,11 @@ static void global_mask_is_union_of_started_sessions(struct kunit *test)
 
 	start_session_by_id(test, 1, PERF_SPINLOCK, 4, ETW_MODE_SEQUENTIAL);
 	start_session_by_id(test, 5, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
-	mask = etw_global_group_mask();
+	mask = etw_get_global_group_mask();
 	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00030000u);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	stop_session_by_id(test, 1);
-	mask = etw_global_group_mask();
+	mask = etw_get_global_group_mask();
 	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00020000u);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	stop_session_by_id(test, 5);

@@ -39,7 +39,7 @@ static bool etw_buffer_is_open(const struct rchan_buf *buf)
 	return buf->offset <= buf->chan->subbuf_size;
 }
 
-static struct wmi_buffer_header *etw_buffer_header(const struct rchan_buf *buf)
+static struct wmi_buffer_header *etw_get_buffer_header(const struct rchan_buf *buf)
 {
 	return buf->data;
 }
@@ -53,7 +53,7 @@ static struct wmi_buffer_header *etw_buffer_header(const struct rchan_buf *buf)
  */
 bool etw_buffer_is_numbered(const struct rchan_buf *buf)
 {
-	return etw_buffer_is_open(buf) && etw_buffer_header(buf)->sequence_number;
+	return etw_buffer_is_open(buf) && etw_get_buffer_header(buf)->sequence_number;
 }
 
 /**
@@ -65,8 +65,8 @@ bool etw_buffer_is_numbered(const struct rchan_buf *buf)
  */
 void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
-	if (etw_buffer_is_open(buf) && !etw_buffer_header(buf)->sequence_number)
-		etw_buffer_header(buf)->sequence_number =
+	if (etw_buffer_is_open(buf) && !etw_get_buffer_header(buf)->sequence_number)
+		etw_get_buffer_header(buf)->sequence_number =
 			atomic64_inc_return(&run->sequence_number);
 }
 
@@ -83,9 +83,9 @@ size_t etw_count_unread_buffers(const struct rchan_buf *buf)
 	 * The writer stores into a buffer only if this count shows that the buffer is free: a
 	 * control dependency. Pairs with smp_mb() in etw_read_finished_buffers().
 	 */
-	size_t consumed_buffers = etw_consumed_buffer_count(buf);
+	size_t consumed_buffers = etw_get_consumed_buffer_count(buf);
 
-	return etw_finished_buffer_count(buf) - consumed_buffers;
+	return etw_get_finished_buffer_count(buf) - consumed_buffers;
 }
 
 /**
@@ -99,7 +99,7 @@ size_t etw_count_unread_buffers(const struct rchan_buf *buf)
 void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 {
 	struct etw_buffer_cpu *cpu = per_cpu_ptr(run->cpus, buf->cpu);
-	struct wmi_buffer_header *header = etw_buffer_header(buf);
+	struct wmi_buffer_header *header = etw_get_buffer_header(buf);
 	size_t size = buf->chan->subbuf_size;
 
 	/* The next event takes etw_open_buffer_for_event(), which numbers the next buffer. */
@@ -118,7 +118,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	buf->offset = size;
 	/*
 	 * Write the buffer before subbufs_produced, which relay increments.
-	 * Pairs with etw_finished_buffer_count() in etw_read_finished_buffers().
+	 * Pairs with etw_get_finished_buffer_count() in etw_read_finished_buffers().
 	 */
 	smp_wmb();
 	relay_switch_subbuf(buf, 0);

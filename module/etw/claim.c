@@ -172,7 +172,7 @@ static DECLARE_WORK(etw_closed_claims_work, etw_end_closed_claims);
  * Returns true if the mutex is held. An exiting task does not wait, because no signal could end its
  * wait, which may be long.
  */
-static bool etw_lock_unless_killed(void)
+static bool etw_lock_mutex_unless_killed(void)
 {
 	if (current->flags & PF_EXITING)
 		return mutex_trylock(&etw_mutex);
@@ -192,7 +192,7 @@ void etw_close_claim(struct etw_claim *claim)
 {
 	/* The file is closed, so nothing else gives up the claim. */
 	if (!claim->is_given_up) {
-		if (!etw_lock_unless_killed()) {
+		if (!etw_lock_mutex_unless_killed()) {
 			/* From here on the work item, which may be running, may free the claim. */
 			spin_lock(&etw_session_lock);
 			WRITE_ONCE(claim->is_closed, true);
@@ -218,7 +218,7 @@ void etw_wait_for_closed_claims(void)
 }
 
 /* Called with etw_mutex held. */
-static int etw_settings_from_start(const struct etw_session *session,
+static int etw_fill_start_settings(const struct etw_session *session,
 				   const struct ntklog_session_start *start,
 				   struct etw_settings *settings)
 {
@@ -262,7 +262,7 @@ int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_sessi
 	else if (session->is_logging)
 		err = -EBUSY;
 	else
-		err = etw_settings_from_start(session, start, &settings) ?:
+		err = etw_fill_start_settings(session, start, &settings) ?:
 		      etw_start_session_locked(session, &settings);
 	if (!err) {
 		spin_lock(&etw_session_lock);

@@ -37,7 +37,7 @@ s64 etw_read_filetime(void)
  *
  * Context: any but NMI.
  */
-void etw_read_clocks(struct etw_clocks *clocks)
+void etw_read_clocks(struct etw_clock_readings *clocks)
 {
 	u64 least_distance = U64_MAX;
 	unsigned long flags;

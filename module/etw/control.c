@@ -83,12 +83,12 @@ int etw_start_session_locked(struct etw_session *session, const struct etw_setti
 void etw_stop_session_locked(struct etw_session *session)
 {
 	static const struct perfinfo_groupmask no_groups;
-	struct perfinfo_groupmask mask = etw_group_mask_union_except(session);
+	struct perfinfo_groupmask mask = etw_join_group_masks_except(session);
 	struct etw_run *run = session->run;
 
 	/* Detaching the groups frees the slots of held locks, so list these locks before. */
 	etw_list_holds(session);
-	etw_log_observed(session, &no_groups);
+	etw_log_observed_event(session, &no_groups);
 	etw_update_providers(&mask);
 	etw_log_rundown_of_groups(session, &session->settings.group_mask, NULL);
 	etw_set_logging(session, false);

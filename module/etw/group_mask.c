@@ -10,7 +10,7 @@
 static const struct {
 	const char *name;
 	u32 group;
-} etw_groups[] = {
+} etw_group_names[] = {
 	{ "EVENT_TRACE_FLAG_CSWITCH", EVENT_TRACE_FLAG_CSWITCH },
 	{ "EVENT_TRACE_FLAG_DISPATCHER", EVENT_TRACE_FLAG_DISPATCHER },
 	{ "PERF_CONTEXT_SWITCH", PERF_CONTEXT_SWITCH },
@@ -33,7 +33,7 @@ static const struct {
 static const struct {
 	u32 flag;
 	u32 group;
-} etw_flags[] = {
+} etw_flag_groups[] = {
 	{ EVENT_TRACE_FLAG_CSWITCH, PERF_CONTEXT_SWITCH },
 	{ EVENT_TRACE_FLAG_DISPATCHER, PERF_DISPATCHER },
 };
@@ -83,9 +83,9 @@ const char *etw_get_group_name(u32 group)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(etw_groups); i++)
-		if (etw_groups[i].group == group)
-			return etw_groups[i].name;
+	for (i = 0; i < ARRAY_SIZE(etw_group_names); i++)
+		if (etw_group_names[i].group == group)
+			return etw_group_names[i].name;
 	return "-";
 }
 
@@ -94,16 +94,16 @@ static int etw_group_parse(const char *word, u32 *group)
 	u32 number;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
-		if (!strcmp(word, etw_groups[i].name)) {
-			*group = etw_groups[i].group;
+	for (i = 0; i < ARRAY_SIZE(etw_group_names); i++) {
+		if (!strcmp(word, etw_group_names[i].name)) {
+			*group = etw_group_names[i].group;
 			return 0;
 		}
 	}
 	if (strncmp(word, "0x", 2) || kstrtou32(word, 16, &number))
 		return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
-		if (number == etw_groups[i].group) {
+	for (i = 0; i < ARRAY_SIZE(etw_group_names); i++) {
+		if (number == etw_group_names[i].group) {
 			*group = number;
 			return 0;
 		}
@@ -119,11 +119,11 @@ static void etw_group_change_add(struct etw_group_mask_change *change, u32 group
 	size_t i;
 
 	etw_group_mask_set(mask, group);
-	for (i = 0; i < ARRAY_SIZE(etw_flags); i++) {
-		if (group == etw_flags[i].flag)
-			etw_group_mask_set(mask, etw_flags[i].group);
-		else if (!sets_group && group == etw_flags[i].group)
-			etw_group_mask_set(mask, etw_flags[i].flag);
+	for (i = 0; i < ARRAY_SIZE(etw_flag_groups); i++) {
+		if (group == etw_flag_groups[i].flag)
+			etw_group_mask_set(mask, etw_flag_groups[i].group);
+		else if (!sets_group && group == etw_flag_groups[i].group)
+			etw_group_mask_set(mask, etw_flag_groups[i].flag);
 	}
 }
 
@@ -181,8 +181,8 @@ int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 	struct etw_group_mask_change whole_mask_change = { .replaces_mask = true };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
-		u32 group = etw_groups[i].group;
+	for (i = 0; i < ARRAY_SIZE(etw_group_names); i++) {
+		u32 group = etw_group_names[i].group;
 		u32 bits = PERF_MASK_BITS(group);
 
 		if ((mask->masks[PERF_MASK_INDEX(group)] & bits) == bits)
@@ -225,14 +225,14 @@ void etw_group_mask_show(struct seq_file *file,
 	bool is_any_shown = false;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
-		u32 group = etw_groups[i].group;
+	for (i = 0; i < ARRAY_SIZE(etw_group_names); i++) {
+		u32 group = etw_group_names[i].group;
 		u32 bits = PERF_MASK_BITS(group);
 
 		/* A name for several groups is not shown, because each of these groups is. */
 		if (bits & (bits - 1) || !etw_group_mask_test(mask, group))
 			continue;
-		seq_printf(file, "0x%08x %s\n", group, etw_groups[i].name);
+		seq_printf(file, "0x%08x %s\n", group, etw_group_names[i].name);
 		is_any_shown = true;
 	}
 	if (!is_any_shown)

@@ -46,27 +46,28 @@ static int etw_get_provider_err(const struct etw_provider *provider)
 }
 
 /* After a loss, write an event only if the buffer has space, to count the loss only once. */
-static bool etw_try_to_log_observed(struct etw_observed_call *call, u32 group, bool observed)
+static bool etw_try_to_log_observed_event(struct etw_observed_call *call, u32 group,
+					  bool is_observed)
 {
 	struct etw_run *run = call->session->run;
 	const struct ntklog_observed event = {
 		.group = group,
-		.observed = observed,
+		.observed = is_observed,
 	};
 
 	if ((run->has_lost_observed_event && !etw_buffer_has_space(run, ETW_OBSERVED_SIZE)) ||
 	    !etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
 				   NTKLOG_OBSERVED_VERSION, &event, sizeof(event))) {
 		call->is_lost = true;
-		if (!observed)
-			etw_group_mask_set(&run->lost_ends, group);
+		if (!is_observed)
+			etw_group_mask_set(&run->groups_with_lost_end, group);
 		return false;
 	}
-	if (observed) {
-		etw_group_mask_set(&run->observed, group);
+	if (is_observed) {
+		etw_group_mask_set(&run->observed_groups, group);
 	} else {
-		etw_group_mask_clear(&run->observed, group);
-		etw_group_mask_clear(&run->lost_ends, group);
+		etw_group_mask_clear(&run->observed_groups, group);
+		etw_group_mask_clear(&run->groups_with_lost_end, group);
 	}
 	return true;
 }
@@ -79,8 +80,8 @@ static void etw_log_observed_groups(void *data)
 
 	list_for_each_entry(provider, &etw_providers, list) {
 		const u32 group = provider->group;
-		bool observed = etw_group_mask_test(call->mask, group) &&
-				!etw_get_provider_err(provider);
+		bool is_observed = etw_group_mask_test(call->mask, group) &&
+				   !etw_get_provider_err(provider);
 
 		if (!provider->set_mask)
 			continue;
@@ -88,17 +89,17 @@ static void etw_log_observed_groups(void *data)
 		 * Write an end that was lost before the next begin. Otherwise the file would not
 		 * show that the observation was interrupted.
 		 */
-		if (etw_group_mask_test(&run->observed, group) &&
-		    (!observed || etw_group_mask_test(&run->lost_ends, group)) &&
-		    !etw_try_to_log_observed(call, group, false))
+		if (etw_group_mask_test(&run->observed_groups, group) &&
+		    (!is_observed || etw_group_mask_test(&run->groups_with_lost_end, group)) &&
+		    !etw_try_to_log_observed_event(call, group, false))
 			continue;
-		if (observed && !etw_group_mask_test(&run->observed, group))
-			etw_try_to_log_observed(call, group, true);
+		if (is_observed && !etw_group_mask_test(&run->observed_groups, group))
+			etw_try_to_log_observed_event(call, group, true);
 	}
 }
 
 /**
- * etw_log_observed() - log where the observation of groups begins and ends
+ * etw_log_observed_event() - log where the observation of groups begins and ends
  * @session: a session that is started, or is being stopped
  * @mask: the groups whose observation goes on or begins, if they are attached
  *
@@ -107,7 +108,7 @@ static void etw_log_observed_groups(void *data)
  *
  * Context: task; etw_mutex held; after the providers attached, before they detach.
  */
-void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask)
+void etw_log_observed_event(struct etw_session *session, const struct perfinfo_groupmask *mask)
 {
 	static const struct perfinfo_groupmask no_groups;
 	struct etw_observed_call call = {
@@ -120,7 +121,7 @@ void etw_log_observed(struct etw_session *session, const struct perfinfo_groupma
 	if (call.is_lost)
 		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_log_observed);
+EXPORT_SYMBOL_IF_KUNIT(etw_log_observed_event);
 
 static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupmask *mask)
 {
@@ -152,7 +153,7 @@ static void etw_log_observed_in_started_sessions(void)
 
 		if (!session->is_logging)
 			continue;
-		etw_log_observed(session, &session->settings.group_mask);
+		etw_log_observed_event(session, &session->settings.group_mask);
 		etw_store_failures(session->run, &session->settings.group_mask);
 	}
 }
@@ -164,7 +165,7 @@ static void etw_log_observed_in_started_sessions(void)
  */
 void etw_update_providers_for_sessions(void)
 {
-	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
+	const struct perfinfo_groupmask mask = etw_join_group_masks_except(NULL);
 
 	etw_update_providers(&mask);
 	etw_log_observed_in_started_sessions();

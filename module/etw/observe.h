@@ -9,7 +9,7 @@ struct etw_session;
 struct ntklog_session_failure;
 struct perfinfo_groupmask;
 
-void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask);
+void etw_log_observed_event(struct etw_session *session, const struct perfinfo_groupmask *mask);
 void etw_update_providers_for_sessions(void);
 void etw_schedule_observing(void);
 int etw_stop_observing_for_suspend(void);

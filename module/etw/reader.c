@@ -93,7 +93,7 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
 		size_t consumed_buffers = buf->subbufs_consumed, part;
 
 		/* Pairs with smp_wmb() in etw_finish_buffer(). */
-		if (etw_finished_buffer_count(buf) == consumed_buffers)
+		if (etw_get_finished_buffer_count(buf) == consumed_buffers)
 			break;
 		/* Another reader has read the rest of the buffer that this reader read in part. */
 		if (reader->buffer_index != consumed_buffers)
@@ -175,7 +175,7 @@ __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 	etw_prepare_reader(reader);
 	buf = READ_ONCE(reader->buf);
 	if (buf && etw_run_is_readable(run) &&
-	    etw_finished_buffer_count(buf) != etw_consumed_buffer_count(buf))
+	    etw_get_finished_buffer_count(buf) != etw_get_consumed_buffer_count(buf))
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;
 }

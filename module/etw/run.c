@@ -308,8 +308,8 @@ bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 	 * Read subbufs_consumed first, otherwise unread may be negative. Pairs with smp_mb() in
 	 * etw_read_finished_buffers().
 	 */
-	consumed = etw_consumed_buffer_count(buf);
-	counts->finished = etw_finished_buffer_count(buf);
+	consumed = etw_get_consumed_buffer_count(buf);
+	counts->finished = etw_get_finished_buffer_count(buf);
 	counts->unread = counts->finished - consumed;
 	return true;
 }

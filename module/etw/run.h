@@ -72,9 +72,9 @@ struct etw_buffer_cpu {
  * @buffer_size: bytes of a buffer
  * @name: the session's name at the start
  * @group_mask: the event groups of the session; updated when they change
- * @observed: the groups that are observed, according to the events; with etw_mutex held
- * @lost_ends: groups in @observed whose observation has ended, but the event of its end was lost
- *	and will be written later; with etw_mutex held
+ * @observed_groups: the groups that are observed, according to the events; with etw_mutex held
+ * @groups_with_lost_end: groups in @observed_groups whose observation has ended, but the event of
+ *	its end was lost and will be written later; with etw_mutex held
  * @has_lost_observed_event: such an event will be written later; with etw_mutex held
  * @failed_group_count: number of entries in @failures
  * @failures: the groups that could not be attached
@@ -90,22 +90,22 @@ struct etw_buffer_cpu {
  */
 struct etw_run {
 	struct kref references;
-	enum etw_mode mode;
+	enum etw_session_mode mode;
 	bool is_finished;
 	bool is_in_snapshot;
 	unsigned int logger_id;
 	struct rchan *channel;
 	struct etw_buffer_cpu __percpu *cpus;
 	atomic64_t sequence_number;
-	struct etw_clocks clocks;
+	struct etw_clock_readings clocks;
 	s64 end_time;
 	u32 starter_thread_id;
 	u32 starter_process_id;
 	size_t buffer_size;
 	char name[NTKLOG_SESSION_NAME_SIZE];
 	struct perfinfo_groupmask group_mask;
-	struct perfinfo_groupmask observed;
-	struct perfinfo_groupmask lost_ends;
+	struct perfinfo_groupmask observed_groups;
+	struct perfinfo_groupmask groups_with_lost_end;
 	bool has_lost_observed_event;
 	u32 failed_group_count;
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
@@ -125,13 +125,13 @@ struct etw_counts {
 
 extern struct rchan_buf etw_closed_buffer;
 
-static inline size_t etw_finished_buffer_count(const struct rchan_buf *buf)
+static inline size_t etw_get_finished_buffer_count(const struct rchan_buf *buf)
 {
 	/* Pairs with smp_wmb() in etw_finish_buffer(). The store is plain, hence data_race(). */
 	return data_race(smp_load_acquire(&buf->subbufs_produced));
 }
 
-static inline size_t etw_consumed_buffer_count(const struct rchan_buf *buf)
+static inline size_t etw_get_consumed_buffer_count(const struct rchan_buf *buf)
 {
 	/* Pairs with smp_mb() in etw_read_finished_buffers(). The store is plain, too. */
 	return data_race(smp_load_acquire(&buf->subbufs_consumed));

@@ -118,7 +118,7 @@ void etw_list_holds(struct etw_session *session)
 
 	list_for_each_entry(provider, &etw_providers, list)
 		if (provider->list_holds &&
-		    etw_group_mask_test(&session->run->observed, provider->group))
+		    etw_group_mask_test(&session->run->observed_groups, provider->group))
 			provider->list_holds(session);
 }
 

@@ -21,7 +21,7 @@ struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
 
 /* Called with etw_mutex or etw_session_lock held. */
-struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except)
+struct perfinfo_groupmask etw_join_group_masks_except(const struct etw_session *except)
 {
 	struct perfinfo_groupmask mask = {};
 	int i;
@@ -33,21 +33,21 @@ struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *
 }
 
 /**
- * etw_global_group_mask() - get the union of the masks of all started sessions
+ * etw_get_global_group_mask() - get the union of the masks of all started sessions
  *
  * Context: task.
  * Return: the union.
  */
-struct perfinfo_groupmask etw_global_group_mask(void)
+struct perfinfo_groupmask etw_get_global_group_mask(void)
 {
 	struct perfinfo_groupmask mask;
 
 	spin_lock(&etw_session_lock);
-	mask = etw_group_mask_union_except(NULL);
+	mask = etw_join_group_masks_except(NULL);
 	spin_unlock(&etw_session_lock);
 	return mask;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_global_group_mask);
+EXPORT_SYMBOL_IF_KUNIT(etw_get_global_group_mask);
 
 /**
  * etw_any_session_has_group() - test whether a started session records a group
@@ -58,7 +58,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_global_group_mask);
  */
 bool etw_any_session_has_group(u32 group)
 {
-	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
+	const struct perfinfo_groupmask mask = etw_join_group_masks_except(NULL);
 
 	return etw_group_mask_test(&mask, group);
 }

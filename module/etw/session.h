@@ -50,10 +50,10 @@ int etw_lock_unclaimed_session(struct etw_session *session);
 bool etw_session_is_started(struct etw_session *session);
 bool etw_any_session_has_group(u32 group);
 struct etw_run *etw_get_session_run(struct etw_session *session);
-struct perfinfo_groupmask etw_global_group_mask(void);
+struct perfinfo_groupmask etw_get_global_group_mask(void);
 
 /* Called with etw_mutex held; the first one, also with etw_session_lock instead. */
-struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *except);
+struct perfinfo_groupmask etw_join_group_masks_except(const struct etw_session *except);
 void etw_set_run(struct etw_session *session, struct etw_run *run);
 void etw_drop_run(struct etw_session *session);
 

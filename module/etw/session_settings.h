@@ -16,20 +16,20 @@
 #define ETW_BUFFERS_DEFAULT	16
 
 /* Treatment of a new event when the buffers are full: lose it, or overwrite the oldest buffer. */
-enum etw_mode {
+enum etw_session_mode {
 	ETW_MODE_SEQUENTIAL = NTKLOG_SESSION_SEQUENTIAL,
 	ETW_MODE_BUFFERING = NTKLOG_SESSION_BUFFERING,
 };
 
 /*
- * @stacks has bits by enum etw_stacked_event. @name, @mode, @buffer_size and @buffers take effect
- * at the next start. @flush_timer is in milliseconds; 0: no timer.
+ * @stacks has bits by enum etw_stacked_event_type. @name, @mode, @buffer_size and @buffers take
+ * effect at the next start. @flush_timer is in milliseconds; 0: no timer.
  */
 struct etw_settings {
 	char name[NTKLOG_SESSION_NAME_SIZE];
 	struct perfinfo_groupmask group_mask;
 	u32 stacks;
-	enum etw_mode mode;
+	enum etw_session_mode mode;
 	u32 flush_timer;
 	u32 buffer_size;
 	u32 buffers;

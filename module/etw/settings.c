@@ -142,7 +142,7 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
 	for (i = 0; i < PERF_NUM_MASKS; i++)
 		kept_groups.masks[i] = before.masks[i] & after->masks[i];
 	/* Log the end of the observation of the removed groups before they may be detached. */
-	etw_log_observed(session, &kept_groups);
+	etw_log_observed_event(session, &kept_groups);
 	spin_lock(&etw_session_lock);
 	session->settings.group_mask = *after;
 	session->run->group_mask = *after;
@@ -286,7 +286,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
  * Context: task; may sleep.
  * Return: 0 or a negative errno.
  */
-int etw_set_mode(struct etw_session *session, enum etw_mode mode)
+int etw_set_mode(struct etw_session *session, enum etw_session_mode mode)
 {
 	struct etw_settings settings;
 	int err = etw_begin_settings_change(session, &settings);
@@ -361,7 +361,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
 /**
  * etw_set_stacks() - set which events of a session carry a stack
  * @session: the session, started or not
- * @stacks: bits by enum etw_stacked_event
+ * @stacks: bits by enum etw_stacked_event_type
  *
  * Context: task; may sleep.
  * Return: 0, -EINVAL, -EBUSY if the session is claimed, or -EINTR.

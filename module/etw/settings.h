@@ -20,7 +20,7 @@ struct etw_settings etw_get_settings(struct etw_session *session);
 int etw_set_buffer_size(struct etw_session *session, u32 bytes);
 int etw_set_buffers(struct etw_session *session, u32 buffers);
 int etw_set_name(struct etw_session *session, const char *name);
-int etw_set_mode(struct etw_session *session, enum etw_mode mode);
+int etw_set_mode(struct etw_session *session, enum etw_session_mode mode);
 int etw_set_flush_timer(struct etw_session *session, u32 milliseconds);
 int etw_set_contextswap_version(struct etw_session *session, u32 version);
 int etw_change_group_mask(struct etw_session *session, const struct etw_group_mask_change *change);

@@ -54,7 +54,7 @@ static int etw_compare_buffers(const void *a, const void *b)
 	return x->sequence_number < y->sequence_number ? -1 : 1;
 }
 
-static void *etw_buffer_at(const struct rchan_buf *buf, size_t index)
+static void *etw_get_buffer_at(const struct rchan_buf *buf, size_t index)
 {
 	return buf->start + index % buf->chan->n_subbufs * buf->chan->subbuf_size;
 }
@@ -82,10 +82,10 @@ static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *sna
 		 * lists at most n_subbufs buffers of a CPU. Pairs with smp_wmb() in
 		 * etw_finish_buffer().
 		 */
-		end = etw_finished_buffer_count(buf);
-		index = etw_consumed_buffer_count(buf);
+		end = etw_get_finished_buffer_count(buf);
+		index = etw_get_consumed_buffer_count(buf);
 		for (; etw_count_is_greater(end, index); index++) {
-			const struct wmi_buffer_header *header = etw_buffer_at(buf, index);
+			const struct wmi_buffer_header *header = etw_get_buffer_at(buf, index);
 
 			if (snapshot->count < snapshot->buffers_max)
 				snapshot->list[snapshot->count] = (struct etw_listed_buffer) {
@@ -178,10 +178,11 @@ static bool etw_copy_buffer(u8 *copy, const struct etw_listed_buffer *listed)
 	const struct rchan_buf *buf = listed->buf;
 
 	/* The session may be overwriting the buffer; the comparison below detects that. */
-	data_race(memcpy(copy, etw_buffer_at(buf, listed->buffer_index), buf->chan->subbuf_size));
+	data_race(memcpy(copy, etw_get_buffer_at(buf, listed->buffer_index),
+			 buf->chan->subbuf_size));
 	/* Read the count after the copy. Pairs with smp_wmb() in etw_overwrite_buffer(). */
 	smp_rmb();
-	return !etw_count_is_greater(etw_consumed_buffer_count(buf), listed->buffer_index);
+	return !etw_count_is_greater(etw_get_consumed_buffer_count(buf), listed->buffer_index);
 }
 
 /*

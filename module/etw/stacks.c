@@ -24,7 +24,7 @@ static const struct {
 	[ETW_STACKED_RESOURCE] = { "resource", PERFINFO_LOG_TYPE_RESOURCE },
 };
 
-/* The bits of enum etw_stacked_event are also those of the rundown event. */
+/* The bits of enum etw_stacked_event_type are also those of the rundown event. */
 static_assert(NTKLOG_STACKS_CONTEXTSWAP == BIT(ETW_STACKED_CONTEXTSWAP));
 static_assert(NTKLOG_STACKS_SPINLOCK == BIT(ETW_STACKED_SPINLOCK));
 static_assert(NTKLOG_STACKS_RESOURCE == BIT(ETW_STACKED_RESOURCE));
@@ -55,7 +55,7 @@ static int etw_parse_stacked_event(const char *word)
 /**
  * etw_stacks_parse() - parse a list of events that carry a stack
  * @text: names or 0x hook ids with spaces between them, or "none"; it is modified
- * @stacks: the result, bits by enum etw_stacked_event; unchanged on error
+ * @stacks: the result, bits by enum etw_stacked_event_type; unchanged on error
  *
  * Return: 0, or -EINVAL for an invalid text.
  */
@@ -91,7 +91,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_stacks_parse);
  * etw_stacks_from_hook_ids() - convert hook ids to the events that carry a stack
  * @hook_ids: the hook ids
  * @count: their number; 0: no event carries a stack
- * @stacks: the result, bits by enum etw_stacked_event; unchanged on error
+ * @stacks: the result, bits by enum etw_stacked_event_type; unchanged on error
  *
  * Return: 0, or -EINVAL for an event that cannot carry a stack.
  */
@@ -113,7 +113,7 @@ int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks)
 
 /**
  * etw_stacks_to_hook_ids() - convert the events that carry a stack to hook ids
- * @stacks: bits by enum etw_stacked_event
+ * @stacks: bits by enum etw_stacked_event_type
  * @hook_ids: the result
  *
  * Return: the number of hook ids.
@@ -132,7 +132,7 @@ size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS])
 /**
  * etw_stacks_show() - write the events that carry a stack
  * @file: output file
- * @stacks: bits by enum etw_stacked_event
+ * @stacks: bits by enum etw_stacked_event_type
  */
 void etw_stacks_show(struct seq_file *file, u32 stacks)
 {
@@ -149,7 +149,7 @@ void etw_stacks_show(struct seq_file *file, u32 stacks)
 /**
  * etw_make_stacks_rundown() - fill in the rundown event of stacks
  * @event: the event
- * @stacks: the events of the session that carry a stack, bits by enum etw_stacked_event
+ * @stacks: the events of the session that carry a stack, bits by enum etw_stacked_event_type
  * @is_end: the event ends the validity of @stacks, at the session's stop
  *
  * Context: any.

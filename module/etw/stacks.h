@@ -13,7 +13,7 @@ struct etw_rundown_event;
 struct etw_session;
 struct seq_file;
 
-enum etw_stacked_event {
+enum etw_stacked_event_type {
 	ETW_STACKED_CONTEXTSWAP,
 	ETW_STACKED_SPINLOCK,
 	ETW_STACKED_RESOURCE,
@@ -38,7 +38,7 @@ extern u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
  * Context: interrupts off since etw_find_sessions_for_event().
  * Return: the sessions of @sessions that log its stack.
  */
-static __always_inline u64 etw_find_stack_sessions_for_event(enum etw_stacked_event event,
+static __always_inline u64 etw_find_stack_sessions_for_event(enum etw_stacked_event_type event,
 							     u64 sessions)
 {
 	if (!static_branch_unlikely(&etw_stacks_key))

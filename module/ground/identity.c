@@ -29,7 +29,7 @@
 /* Upper bound of the distance from the first struct page of a slab to any other one. */
 #define NTKLOG_HEAD_DISTANCE_MAX	(sizeof(struct page) << 11)
 
-struct ntklog_identities *ntklog_identities;
+struct ntklog_identity_table *ntklog_identities;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_identities);
 
 /* Protects the two variables below, and writes of ntklog_identities. */
@@ -43,7 +43,7 @@ static __always_inline unsigned int ntklog_get_identity_set_index(unsigned long 
 }
 
 /* virt_to_page() would also test whether the address lies in the kernel image. */
-static __always_inline struct page *ntklog_page_of(unsigned long lock)
+static __always_inline struct page *ntklog_get_lock_page(unsigned long lock)
 {
 #ifdef CONFIG_X86_64
 	return pfn_to_page((lock - PAGE_OFFSET) >> PAGE_SHIFT);
@@ -63,7 +63,7 @@ static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 
 	if (lock - PAGE_OFFSET >= (unsigned long)high_memory - PAGE_OFFSET)
 		return NULL;
-	page = ntklog_page_of(lock);
+	page = ntklog_get_lock_page(lock);
 	__get_kernel_nofault(&word, page, unsigned long, fault);
 	head = compound_head(page);
 	if (head != page) {
@@ -88,7 +88,7 @@ static __always_inline unsigned long ntklog_find_slab_cache(unsigned long lock,
 	return object_is_on_stack((void *)lock) ? NTKLOG_ON_STACK : NTKLOG_IN_NO_SLAB;
 }
 
-static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes,
+static unsigned int ntklog_choose_victim_way(struct ntklog_identity_table *notes,
 					     unsigned int set_index, unsigned long lock, u8 kind)
 {
 	const struct ntklog_identity *ways = notes->notes[set_index];
@@ -103,7 +103,7 @@ static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes,
 	return oldest_way;
 }
 
-static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsigned long lock,
+static noinline void ntklog_add_identity(struct ntklog_identity_table *notes, unsigned long lock,
 					 unsigned long caller, u8 kind, struct page *slab,
 					 unsigned long cache, u64 fingerprint)
 {
@@ -140,7 +140,7 @@ ntklog_identity_is_recorded(const u64 fingerprints[NTKLOG_IDENTITY_ASSOCIATIVITY
 }
 
 /* Slow path of ntklog_record_identity(). */
-notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
+notrace void ntklog_record_identity_slow(struct ntklog_identity_table *notes, unsigned long lock,
 					 unsigned long caller, u8 kind)
 {
 	const u64 *fingerprints = notes->fingerprint[ntklog_get_identity_set_index(lock)];
@@ -166,7 +166,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_record_identity_slow);
 /* Add or remove a user of the notes. Called with ntklog_identity_mutex held. */
 static int ntklog_change_identity_users(bool adds_user)
 {
-	struct ntklog_identities *notes;
+	struct ntklog_identity_table *notes;
 
 	/* If all addresses read as 0, user space cannot match a note with the events of a lock. */
 	if (!ntklog_slab_cache_word_index || ntklog_address_mode == NTKLOG_ADDRESS_ZERO)

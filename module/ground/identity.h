@@ -10,15 +10,15 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-struct ntklog_identities;
+struct ntklog_identity_table;
 
 /*
  * The notes, or NULL while they are disabled. Written with ntklog_identity_mutex held; freed after
  * synchronize_rcu().
  */
-extern struct ntklog_identities *ntklog_identities;
+extern struct ntklog_identity_table *ntklog_identities;
 
-void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
+void ntklog_record_identity_slow(struct ntklog_identity_table *notes, unsigned long lock,
 				 unsigned long caller, u8 kind);
 
 /**
@@ -34,7 +34,7 @@ void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long 
 static __always_inline void ntklog_record_identity(unsigned long lock, unsigned long caller,
 						   u8 kind)
 {
-	struct ntklog_identities *notes = READ_ONCE(ntklog_identities);
+	struct ntklog_identity_table *notes = READ_ONCE(ntklog_identities);
 
 	if (unlikely(notes))
 		ntklog_record_identity_slow(notes, lock, caller, kind);

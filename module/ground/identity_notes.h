@@ -51,14 +51,14 @@ struct ntklog_identity {
 };
 
 /**
- * struct ntklog_identities - all notes
+ * struct ntklog_identity_table - all notes
  * @fingerprint: for each note, a hash of its lock, kind, slab cache and slab
  * @sequence: sequence counter of each set; readers retry if a CPU wrote a note meanwhile
  * @notes: the notes of each set
  * @locked: a bit lock for each set, which serializes the writers
  * @missed: notes dropped because another CPU was writing a note of the same set
  */
-struct ntklog_identities {
+struct ntklog_identity_table {
 	u64 fingerprint[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
 	seqcount_t sequence[NTKLOG_IDENTITY_SETS];
 	struct ntklog_identity notes[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];

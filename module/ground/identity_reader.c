@@ -77,7 +77,7 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	return used_bytes;
 }
 
-static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set_index,
+static bool ntklog_copy_set(struct ntklog_identity_table *notes, unsigned int set_index,
 			    struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY],
 			    u32 *sequence)
 {

@@ -210,7 +210,7 @@ struct ntklog_module_use {
 };
 
 /* Return true if @module uses symbols of this module. @module is being loaded or unloaded. */
-static bool ntklog_is_used_by(struct module *module)
+static bool ntklog_module_uses_this(struct module *module)
 {
 #ifdef CONFIG_MODULE_UNLOAD
 	const struct ntklog_module_use *use;
@@ -245,7 +245,7 @@ static int ntklog_notify_module_event(struct notifier_block *notifier, unsigned 
 	int err = 0;
 
 	if ((event != MODULE_STATE_COMING && event != MODULE_STATE_GOING) ||
-	    !ntklog_is_used_by(data))
+	    !ntklog_module_uses_this(data))
 		return NOTIFY_DONE;
 	flags = ntklog_lock_task_needs();
 	if (event == MODULE_STATE_COMING) {

@@ -69,7 +69,7 @@ static unsigned int ntklog_get_task_bucket_index(const struct task_struct *task)
 	return hash_ptr(task, ntklog_task_bucket_bits);
 }
 
-static struct ntklog_task_shard *ntklog_task_shard(const struct task_struct *task)
+static struct ntklog_task_shard *ntklog_get_task_shard(const struct task_struct *task)
 {
 	return &ntklog_task_shards[ntklog_get_task_bucket_index(task) % NTKLOG_TASK_SHARDS];
 }
@@ -150,13 +150,14 @@ void ntklog_make_spare_task_records(void)
  * With more records than this in the table, the work frees those of blocked tasks. Twice the number
  * that was left the last time, so that it visits at most two records for each inserted one.
  */
-static u32 ntklog_records_allowed = NTKLOG_RECORDS_KEPT;
+static u32 ntklog_allowed_record_count = NTKLOG_RECORDS_KEPT;
 
 static void ntklog_run_spare_work(struct work_struct *work)
 {
-	if (ntklog_count_task_records() > ntklog_records_allowed) {
+	if (ntklog_count_task_records() > ntklog_allowed_record_count) {
 		ntklog_free_blocked_task_records();
-		ntklog_records_allowed = max(NTKLOG_RECORDS_KEPT, 2 * ntklog_count_task_records());
+		ntklog_allowed_record_count =
+			max(NTKLOG_RECORDS_KEPT, 2 * ntklog_count_task_records());
 	}
 	ntklog_make_spare_task_records();
 }
@@ -270,7 +271,7 @@ static void ntklog_insert_record_locked(struct ntklog_task_shard *shard,
  */
 void ntklog_insert_task_record(struct ntklog_task *record)
 {
-	struct ntklog_task_shard *shard = ntklog_task_shard(current);
+	struct ntklog_task_shard *shard = ntklog_get_task_shard(current);
 
 	raw_spin_lock(&shard->lock);
 	ntklog_insert_record_locked(shard, record, current->flags & PF_EXITING ||
@@ -309,7 +310,7 @@ static struct ntklog_task *ntklog_steal_spare(const struct ntklog_task_shard *sh
  */
 struct ntklog_task *ntklog_insert_spare_task_record(void)
 {
-	struct ntklog_task_shard *shard = ntklog_task_shard(current);
+	struct ntklog_task_shard *shard = ntklog_get_task_shard(current);
 	struct ntklog_task *record = NULL;
 	int attempts_left;
 
@@ -341,7 +342,7 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
  */
 struct ntklog_task *ntklog_alloc_detached_task_record(void)
 {
-	struct ntklog_task_shard *shard = ntklog_task_shard(current);
+	struct ntklog_task_shard *shard = ntklog_get_task_shard(current);
 	struct ntklog_task *record;
 	unsigned long flags;
 
@@ -360,7 +361,7 @@ struct ntklog_task *ntklog_alloc_detached_task_record(void)
  */
 void ntklog_free_detached_task_record(struct ntklog_task *record)
 {
-	if (!ntklog_try_to_keep_as_spare(ntklog_task_shard(current), record))
+	if (!ntklog_try_to_keep_as_spare(ntklog_get_task_shard(current), record))
 		kmem_cache_free(ntklog_task_cache, record);
 }
 
@@ -389,7 +390,7 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
  */
 bool ntklog_unlink_task_record(struct ntklog_task *record)
 {
-	struct ntklog_task_shard *shard = ntklog_task_shard(READ_ONCE(record->task));
+	struct ntklog_task_shard *shard = ntklog_get_task_shard(READ_ONCE(record->task));
 	unsigned long flags;
 	bool was_linked;
 

@@ -171,7 +171,7 @@ static void ntklog_log_held_locks(struct task_struct *task, const struct ntklog_
 	for (i = 0; i < count; i++) {
 		u32 group = ntklog_get_action_group(locks[i].action);
 
-		if (etw_group_mask_test(&listing->session->run->observed, group))
+		if (etw_group_mask_test(&listing->session->run->observed_groups, group))
 			ntklog_log_held_lock(listing, task, &locks[i]);
 	}
 }

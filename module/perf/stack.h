@@ -48,7 +48,7 @@ void ntklog_write_stack_slow(u64 sessions, u64 event_time, unsigned long caller,
  *
  * Context: interrupts off since the event was written; no other event has been written since.
  */
-static __always_inline void ntklog_write_stack(enum etw_stacked_event event,
+static __always_inline void ntklog_write_stack(enum etw_stacked_event_type event,
 					       struct etw_logged_event logged_event,
 					       unsigned long caller, bool is_hooked)
 {
@@ -78,7 +78,7 @@ static __always_inline bool ntklog_event_is_complete(u64 session_set)
  *
  * Context: as for ntklog_write_stack().
  */
-static inline void ntklog_count_left_out_stack(enum etw_stacked_event event,
+static inline void ntklog_count_left_out_stack(enum etw_stacked_event_type event,
 					       struct etw_logged_event logged_event)
 {
 	if (unlikely(etw_find_stack_sessions_for_event(event, logged_event.sessions)))

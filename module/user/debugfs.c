@@ -131,7 +131,7 @@ static const struct file_operations ntklog_information_fops = {
 
 static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 {
-	struct perfinfo_groupmask mask = etw_global_group_mask();
+	struct perfinfo_groupmask mask = etw_get_global_group_mask();
 
 	/* A tracepoint enables its group without a session. */
 	if (ntklog_spin_locks_are_tracked())
@@ -150,7 +150,7 @@ static u64 ntklog_get_acquire_count(int cpu)
 	return ntklog_get_spin_lock_acquire_count(cpu);
 }
 
-static u64 ntklog_get_sleeping_releases(int cpu)
+static u64 ntklog_count_sleeping_releases(int cpu)
 {
 	return ntklog_get_release_count(&per_cpu_ptr(&ntklog_sleeping_lock_cpu, cpu)
 						 ->release_count);
@@ -204,7 +204,7 @@ static const struct {
 	NTKLOG_SPIN_LOCK_COUNTER("Blockers", blocker_count),
 	{ .name = "InUse", .get = ntklog_get_slots_in_use },
 	NTKLOG_SLEEPING_COUNTER("Acquired", acquire_attempts),
-	{ .name = "SleepingReleased", .get = ntklog_get_sleeping_releases },
+	{ .name = "SleepingReleased", .get = ntklog_count_sleeping_releases },
 	NTKLOG_SLEEPING_COUNTER("Untracked", untracked_count),
 	NTKLOG_SLEEPING_COUNTER("GivenUp", waits_given_up),
 	NTKLOG_SLEEPING_COUNTER("Again", releases_missed),

@@ -114,7 +114,7 @@ static int ntklog_claim_release(struct inode *inode, struct file *file)
 }
 
 /* Called with claim_file->mutex held. */
-static int ntklog_make_header(struct ntklog_claim_file *claim_file)
+static int ntklog_make_claim_header(struct ntklog_claim_file *claim_file)
 {
 	struct etw_run *run = etw_get_claim_run(claim_file->claim);
 	size_t size;
@@ -141,7 +141,7 @@ static ssize_t ntklog_claim_read(struct file *file, char __user *buffer, size_t 
 	if (mutex_lock_interruptible(&claim_file->mutex))
 		return -ERESTARTSYS;
 	if (!*position || !claim_file->header)
-		copied = ntklog_make_header(claim_file);
+		copied = ntklog_make_claim_header(claim_file);
 	if (!copied)
 		copied = simple_read_from_buffer(buffer, count, position, claim_file->header,
 						 claim_file->size);
@@ -158,7 +158,7 @@ static int ntklog_ioctl_start(struct etw_claim *claim, void __user *argument)
 	return etw_start_claimed_session(claim, &start);
 }
 
-static int ntklog_ioctl_counts(struct etw_claim *claim, void __user *argument)
+static int ntklog_ioctl_get_counts(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_counts counts;
 	int err;
@@ -171,7 +171,7 @@ static int ntklog_ioctl_counts(struct etw_claim *claim, void __user *argument)
 	return copy_to_user(argument, &counts, sizeof(counts)) ? -EFAULT : 0;
 }
 
-static int ntklog_ioctl_info(struct etw_claim *claim, void __user *argument)
+static int ntklog_ioctl_get_info(struct etw_claim *claim, void __user *argument)
 {
 	struct ntklog_session_info info;
 	int err;
@@ -228,11 +228,11 @@ static long ntklog_claim_ioctl(struct file *file, unsigned int number, unsigned 
 	case NTKLOG_SESSION_STOP:
 		return etw_stop_claimed_session(claim);
 	case NTKLOG_SESSION_COUNTS:
-		return ntklog_ioctl_counts(claim, argument);
+		return ntklog_ioctl_get_counts(claim, argument);
 	case NTKLOG_SESSION_OPEN_CPU:
 		return ntklog_ioctl_open_cpu(claim, argument);
 	case NTKLOG_SESSION_INFO:
-		return ntklog_ioctl_info(claim, argument);
+		return ntklog_ioctl_get_info(claim, argument);
 	case NTKLOG_SESSION_FLUSH:
 		return etw_flush_claimed_session(claim);
 	case NTKLOG_SESSION_KEEP:

@@ -147,7 +147,7 @@ int ntklog_parse_number(const char *text, u32 *value)
 	return 0;
 }
 
-struct ntklog_contents {
+struct ntklog_file_contents {
 	size_t size;
 	void *bytes;
 };
@@ -163,7 +163,7 @@ struct ntklog_contents {
  */
 int ntklog_contents_open(struct file *file, void *bytes, size_t size)
 {
-	struct ntklog_contents *contents;
+	struct ntklog_file_contents *contents;
 
 	if (IS_ERR(bytes))
 		return PTR_ERR(bytes);
@@ -190,7 +190,7 @@ int ntklog_contents_open(struct file *file, void *bytes, size_t size)
  */
 ssize_t ntklog_contents_read(struct file *file, char __user *buffer, size_t count, loff_t *position)
 {
-	struct ntklog_contents *contents = file->private_data;
+	struct ntklog_file_contents *contents = file->private_data;
 
 	return simple_read_from_buffer(buffer, count, position, contents->bytes, contents->size);
 }
@@ -205,7 +205,7 @@ ssize_t ntklog_contents_read(struct file *file, char __user *buffer, size_t coun
  */
 int ntklog_contents_release(struct inode *inode, struct file *file)
 {
-	struct ntklog_contents *contents = file->private_data;
+	struct ntklog_file_contents *contents = file->private_data;
 
 	kvfree(contents->bytes);
 	kfree(contents);

@@ -22,7 +22,7 @@
 
 #define NTKLOG_HELD_FRAMES	16
 
-static const char *const ntklog_kinds[1 + NTKLOG_SLEEPING_CLASS_COUNT] = {
+static const char *const ntklog_held_lock_kinds[1 + NTKLOG_SLEEPING_CLASS_COUNT] = {
 	"unknown", "mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex",
 };
 
@@ -35,7 +35,7 @@ static void ntklog_show_lock(struct seq_file *seq, struct task_struct *task,
 
 	seq_printf(seq, "0x%llx %s %s %s %d %llu %u",
 		   ntklog_get_displayed_address((unsigned long)held->lock),
-		   ntklog_kinds[kind < ARRAY_SIZE(ntklog_kinds) ? kind : 0],
+		   ntklog_held_lock_kinds[kind < ARRAY_SIZE(ntklog_held_lock_kinds) ? kind : 0],
 		   held->action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ? "exclusive" : "shared",
 		   held->is_waiting ? "waiting" : "held", task_pid_nr(task),
 		   mul_u64_u32_div(cycles, 1000, NTKLOG_CLOCK_KHZ), held->contention_count);

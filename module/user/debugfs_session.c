@@ -118,19 +118,19 @@ static int ntklog_buffers_store(void *object, char *text)
 	return ntklog_parse_number(text, &value) ?: etw_set_buffers(object, value);
 }
 
-static const char * const ntklog_modes[] = {
+static const char * const ntklog_session_modes[] = {
 	[ETW_MODE_SEQUENTIAL] = "sequential",
 	[ETW_MODE_BUFFERING] = "buffering",
 };
 
 static void ntklog_mode_show(struct seq_file *seq, void *object)
 {
-	seq_printf(seq, "%s\n", ntklog_modes[etw_get_settings(object).mode]);
+	seq_printf(seq, "%s\n", ntklog_session_modes[etw_get_settings(object).mode]);
 }
 
 static int ntklog_mode_store(void *object, char *text)
 {
-	int mode = match_string(ntklog_modes, ARRAY_SIZE(ntklog_modes), text);
+	int mode = match_string(ntklog_session_modes, ARRAY_SIZE(ntklog_session_modes), text);
 
 	return mode < 0 ? -EINVAL : etw_set_mode(object, mode);
 }
