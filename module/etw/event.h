@@ -75,8 +75,8 @@ static __always_inline u64 etw_find_sessions_for_event(u32 group)
 }
 
 /**
- * etw_get_versions_by_session() - get the version of an event that each session logs
- * @sessions: the sessions that log the event, from etw_find_sessions_for_event()
+ * etw_get_versions_by_session() - get the version in which each session logs context switches
+ * @sessions: the sessions that log the context switch, from etw_find_sessions_for_event()
  *
  * Context: as for etw_find_sessions_for_event().
  * Return: @sessions, with the version instead of 1 in each byte; see ETW_SESSION_BITS.
@@ -88,8 +88,8 @@ static __always_inline u64 etw_get_versions_by_session(u64 sessions)
 }
 
 /**
- * etw_has_version_above_1() - test whether a session logs an event in a version above 1
- * @sessions: the sessions that log the event, from etw_find_sessions_for_event()
+ * etw_has_version_above_1() - test whether a session logs context switches in a version above 1
+ * @sessions: the sessions that log the context switch, from etw_find_sessions_for_event()
  *
  * Context: as for etw_find_sessions_for_event().
  * Return: true if etw_get_versions_by_session() would return a version above 1.
