@@ -21,8 +21,8 @@ static int ke_test_init(struct kunit *test)
 	return fixture_init(test);
 }
 
-static void expect_entry(struct kunit *test, struct klock_queue_handle *handle,
-			 struct kspin_lock_queue *next, unsigned long word)
+static void expect_queue_entry(struct kunit *test, struct klock_queue_handle *handle,
+			       struct kspin_lock_queue *next, unsigned long word)
 {
 	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(handle->lock_queue.next), next);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(handle->lock_queue.lock), word);
@@ -42,13 +42,13 @@ static void acquired_and_released_words_match_nt(struct kunit *test)
 	memset(&handle, 0xA5, sizeof(handle));
 	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
-	expect_entry(test, &handle, NULL, lock_word_with_bits(2));
+	expect_queue_entry(test, &handle, NULL, lock_word_with_bits(2));
 	KUNIT_EXPECT_EQ(test, handle.old_irql, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
-	expect_entry(test, &handle, NULL, lock_word_with_bits(0));
+	expect_queue_entry(test, &handle, NULL, lock_word_with_bits(0));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
@@ -82,13 +82,13 @@ static void at_dpc_level_irql_unchanged(struct kunit *test)
 	handle.old_irql = 0x5A;
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
-	expect_entry(test, &handle, NULL, lock_word_with_bits(2));
+	expect_queue_entry(test, &handle, NULL, lock_word_with_bits(2));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, handle.old_irql, 0x5A);
 
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
-	expect_entry(test, &handle, NULL, lock_word_with_bits(0));
+	expect_queue_entry(test, &handle, NULL, lock_word_with_bits(0));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, handle.old_irql, 0x5A);
 	ke_lower_irql(old_irql);
@@ -221,21 +221,21 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 		word = READ_ONCE(lock.word);
 		KUNIT_EXPECT_EQ(test, word,
 				(unsigned long)&waiters[WAITERS - 1].handle.lock_queue);
-		expect_entry(test, &handle, &waiters[0].handle.lock_queue,
-			     lock_word_with_bits(2));
+		expect_queue_entry(test, &handle, &waiters[0].handle.lock_queue,
+				   lock_word_with_bits(2));
 		for (i = 0; i < WAITERS; i++)
-			expect_entry(test, &waiters[i].handle,
-				     i == WAITERS - 1 ? NULL :
-				     &waiters[i + 1].handle.lock_queue,
-				     lock_word_with_bits(1));
+			expect_queue_entry(test, &waiters[i].handle,
+					   i == WAITERS - 1 ? NULL :
+					   &waiters[i + 1].handle.lock_queue,
+					   lock_word_with_bits(1));
 	}
 
 	release_after_sleep(&handle);
-	expect_entry(test, &handle, NULL, lock_word_with_bits(0));
+	expect_queue_entry(test, &handle, NULL, lock_word_with_bits(0));
 	for (i = 0; i < WAITERS; i++) {
 		test_thread_join(&waiters[i].thread);
 		KUNIT_EXPECT_EQ(test, waiters[i].position, i);
-		expect_entry(test, &waiters[i].handle, NULL, lock_word_with_bits(0));
+		expect_queue_entry(test, &waiters[i].handle, NULL, lock_word_with_bits(0));
 	}
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
@@ -271,7 +271,7 @@ static void release_with_unlinked_waiter_waits(struct kunit *test)
 	smp_store_release(&tail->next, &half_queued);
 	test_thread_join(&owner.thread);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_word_with_bits(2));
-	expect_entry(test, &owner.handle, NULL, lock_word_with_bits(0));
+	expect_queue_entry(test, &owner.handle, NULL, lock_word_with_bits(0));
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&half_queued);
 }
 
@@ -341,7 +341,7 @@ static void released_handle_reused_unchanged_by_others(struct kunit *test)
 		ke_acquire_in_stack_queued_spin_lock(&other_lock, &handle);
 		if (i % 64 == 0)
 			udelay(9);
-		expect_entry(test, &handle, NULL, (unsigned long)&other_lock | 2);
+		expect_queue_entry(test, &handle, NULL, (unsigned long)&other_lock | 2);
 		ke_release_in_stack_queued_spin_lock(&handle);
 		if (READ_ONCE(lock.word) == (unsigned long)&handle.lock_queue)
 			KUNIT_FAIL(test, "the word names a handle that was released");
@@ -363,8 +363,8 @@ static void release_of_lock_not_owned_refused(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&stranger);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&owner.lock_queue);
-	expect_entry(test, &owner, NULL, lock_word_with_bits(2));
-	expect_entry(test, &stranger, NULL, lock_word_with_bits(0));
+	expect_queue_entry(test, &owner, NULL, lock_word_with_bits(2));
+	expect_queue_entry(test, &stranger, NULL, lock_word_with_bits(0));
 	ke_release_in_stack_queued_spin_lock(&owner);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }

@@ -185,17 +185,17 @@ static void snapshot_ends_with_rundown(struct kunit *test)
 #define WRITER_CPU	1
 #define SNAPSHOTS	200
 
-/* @count is the number of the next event, written by the thread; @is_stopped is set by the test. */
+/* @count is the number of the next event, written by the thread; @must_stop is set by the test. */
 struct event_writer {
 	u64 count;
-	bool is_stopped;
+	bool must_stop;
 };
 
 static int write_events(void *data)
 {
 	struct event_writer *writer = data;
 
-	while (!READ_ONCE(writer->is_stopped)) {
+	while (!READ_ONCE(writer->must_stop)) {
 		log_event(PERF_SPINLOCK_CNTRS, writer->count);
 		WRITE_ONCE(writer->count, writer->count + 1);
 		cond_resched();
@@ -262,7 +262,7 @@ static void events_during_snapshot_written_and_copies_whole(struct kunit *test)
 		}
 		kvfree(snapshot);
 	}
-	WRITE_ONCE(writer.is_stopped, true);
+	WRITE_ONCE(writer.must_stop, true);
 	test_thread_join(&thread);
 	stop_session_by_id(test, 2);
 	KUNIT_EXPECT_GE(test, copied_buffers, (size_t)SNAPSHOTS);

@@ -241,14 +241,14 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
-	versions = etw_get_versions_by_session(etw_find_sessions_for_event(PERF_CONTEXT_SWITCH));
+	versions = etw_get_contextswap_versions(etw_find_sessions_for_event(PERF_CONTEXT_SWITCH));
 	KUNIT_EXPECT_EQ(test, versions, 0);
 	local_irq_save(flags);
-	versions = etw_get_versions_by_session(etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS));
+	versions = etw_get_contextswap_versions(etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS));
 	KUNIT_EXPECT_EQ(test, versions, 0x04030201);
 	session_set = etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS);
-	KUNIT_EXPECT_TRUE(test, etw_has_version_above_1(session_set));
-	KUNIT_EXPECT_FALSE(test, etw_has_version_above_1(1));
+	KUNIT_EXPECT_TRUE(test, etw_has_contextswap_version_above_1(session_set));
+	KUNIT_EXPECT_FALSE(test, etw_has_contextswap_version_above_1(1));
 	/*
 	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.
 	 * etw_set_contextswap_version() would sleep here.
@@ -257,7 +257,7 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 	etw_log_event_in_versions(versions, TEST_HOOK_ID, first, sizeof(first), later,
 				  sizeof(later));
 	local_irq_restore(flags);
-	versions = etw_get_versions_by_session(etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS));
+	versions = etw_get_contextswap_versions(etw_find_sessions_for_event(PERF_SPINLOCK_CNTRS));
 	KUNIT_EXPECT_EQ(test, versions, 0x01030201);
 	for (i = 0; i < 4; i++) {
 		const u8 *event = find_first_event(i, TEST_HOOK_ID);

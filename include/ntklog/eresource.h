@@ -38,8 +38,8 @@ struct eresource_owner {
 
 /**
  * struct eresource - NT's ERESOURCE
- * @word: 0 if free; the only owner and its number of acquisitions, if no task waits; otherwise a
- *	mark that the state is in the members below. See module/ex/eresource_state.h
+ * @word: 0 if free; usually the only owner and its number of acquisitions, if no task waits;
+ *	otherwise a mark that the state is in the members below. See module/ex/eresource_state.h
  * @lock: inner lock, which protects the members from @exclusive to @exclusive_waiters
  * @flag: ERESOURCE_FLAG_DISABLE_BOOST or 0; written with WRITE_ONCE()
  * @exclusive: the owner is exclusive

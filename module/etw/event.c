@@ -108,7 +108,7 @@ static_assert(ETW_EVENT_VERSIONS == 4);
 
 /**
  * etw_log_event_in_versions() - log an event to each session in the session's version
- * @sessions: the sessions and their versions, from etw_get_versions_by_session()
+ * @sessions: the sessions and their versions, from etw_get_contextswap_versions()
  * @hook_id: PERFINFO_LOG_TYPE_*
  * @version_1_data: data of version 1
  * @version_1_length: bytes of @version_1_data

@@ -75,26 +75,26 @@ static __always_inline u64 etw_find_sessions_for_event(u32 group)
 }
 
 /**
- * etw_get_versions_by_session() - get the version of an event that each session logs
- * @sessions: the sessions that log the event, from etw_find_sessions_for_event()
+ * etw_get_contextswap_versions() - get the version in which each session logs context switches
+ * @sessions: the sessions that log the context switch, from etw_find_sessions_for_event()
  *
  * Context: as for etw_find_sessions_for_event().
  * Return: @sessions, with the version instead of 1 in each byte; see ETW_SESSION_BITS.
  */
-static __always_inline u64 etw_get_versions_by_session(u64 sessions)
+static __always_inline u64 etw_get_contextswap_versions(u64 sessions)
 {
 	BUILD_BUG_ON(ETW_EVENT_VERSIONS > 4);
 	return sessions + (sessions * 3 & ntklog_read_u64(etw_contextswap_versions.as_set));
 }
 
 /**
- * etw_has_version_above_1() - test whether a session logs an event in a version above 1
- * @sessions: the sessions that log the event, from etw_find_sessions_for_event()
+ * etw_has_contextswap_version_above_1() - test whether a session logs a later version than 1
+ * @sessions: the sessions that log the context switch, from etw_find_sessions_for_event()
  *
  * Context: as for etw_find_sessions_for_event().
- * Return: true if etw_get_versions_by_session() would return a version above 1.
+ * Return: true if etw_get_contextswap_versions() would return a version above 1.
  */
-static __always_inline bool etw_has_version_above_1(u64 sessions)
+static __always_inline bool etw_has_contextswap_version_above_1(u64 sessions)
 {
 	/* A plain load, which the compiler can compare in memory. A byte changes atomically. */
 	return sessions * 3 & data_race(etw_contextswap_versions.as_set);

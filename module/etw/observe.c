@@ -28,7 +28,7 @@
 #define ETW_OBSERVED_SIZE	(sizeof(struct perfinfo_trace_header) + \
 				 sizeof(struct ntklog_observed))
 
-struct etw_observed_call {
+struct etw_observed_request {
 	struct etw_session *session;
 	const struct perfinfo_groupmask *mask;
 	bool is_lost;
@@ -46,19 +46,19 @@ static int etw_get_provider_err(const struct etw_provider *provider)
 }
 
 /* After a loss, write an event only if the buffer has space, to count the loss only once. */
-static bool etw_try_to_log_observed_event(struct etw_observed_call *call, u32 group,
+static bool etw_try_to_log_observed_event(struct etw_observed_request *request, u32 group,
 					  bool is_observed)
 {
-	struct etw_run *run = call->session->run;
+	struct etw_run *run = request->session->run;
 	const struct ntklog_observed event = {
 		.group = group,
 		.observed = is_observed,
 	};
 
 	if ((run->has_lost_observed_event && !etw_buffer_has_space(run, ETW_OBSERVED_SIZE)) ||
-	    !etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
+	    !etw_log_session_event(request->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
 				   NTKLOG_OBSERVED_VERSION, &event, sizeof(event))) {
-		call->is_lost = true;
+		request->is_lost = true;
 		if (!is_observed)
 			etw_group_mask_set(&run->groups_with_lost_end, group);
 		return false;
@@ -74,13 +74,13 @@ static bool etw_try_to_log_observed_event(struct etw_observed_call *call, u32 gr
 
 static void etw_log_observed_groups(void *data)
 {
-	struct etw_observed_call *call = data;
-	struct etw_run *run = call->session->run;
+	struct etw_observed_request *request = data;
+	struct etw_run *run = request->session->run;
 	struct etw_provider *provider;
 
 	list_for_each_entry(provider, &etw_providers, list) {
 		const u32 group = provider->group;
-		bool is_observed = etw_group_mask_test(call->mask, group) &&
+		bool is_observed = etw_group_mask_test(request->mask, group) &&
 				   !etw_get_provider_err(provider);
 
 		if (!provider->set_mask)
@@ -91,10 +91,10 @@ static void etw_log_observed_groups(void *data)
 		 */
 		if (etw_group_mask_test(&run->observed_groups, group) &&
 		    (!is_observed || etw_group_mask_test(&run->groups_with_lost_end, group)) &&
-		    !etw_try_to_log_observed_event(call, group, false))
+		    !etw_try_to_log_observed_event(request, group, false))
 			continue;
 		if (is_observed && !etw_group_mask_test(&run->observed_groups, group))
-			etw_try_to_log_observed_event(call, group, true);
+			etw_try_to_log_observed_event(request, group, true);
 	}
 }
 
@@ -111,14 +111,14 @@ static void etw_log_observed_groups(void *data)
 void etw_log_observed_event(struct etw_session *session, const struct perfinfo_groupmask *mask)
 {
 	static const struct perfinfo_groupmask no_groups;
-	struct etw_observed_call call = {
+	struct etw_observed_request request = {
 		.session = session,
 		.mask = READ_ONCE(etw_machine_is_suspended) ? &no_groups : mask,
 	};
 
-	etw_call_on_last_cpu(session->run, etw_log_observed_groups, &call);
-	session->run->has_lost_observed_event = call.is_lost;
-	if (call.is_lost)
+	etw_call_on_last_cpu(session->run, etw_log_observed_groups, &request);
+	session->run->has_lost_observed_event = request.is_lost;
+	if (request.is_lost)
 		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_observed_event);

@@ -59,9 +59,9 @@ static void *etw_get_buffer_at(const struct rchan_buf *buf, size_t index)
 	return buf->start + index % buf->chan->n_subbufs * buf->chan->subbuf_size;
 }
 
-static bool etw_count_is_greater(size_t count, size_t other)
+static bool etw_count_is_greater(size_t count, size_t other_count)
 {
-	return (ssize_t)(count - other) > 0;
+	return (ssize_t)(count - other_count) > 0;
 }
 
 static void etw_list_buffers(const struct etw_run *run, struct etw_snapshot *snapshot)

@@ -99,7 +99,7 @@ static notrace void ntklog_contended_release_probe(void *unused, void *lock)
 }
 
 /**
- * ntklog_releases_init() - look up the tracepoint contended_release and its callers
+ * ntklog_releases_init() - look up contended_release, and the functions of spin locks that fire it
  *
  * Context: module load.
  */

@@ -205,7 +205,7 @@ static noinline void
 ntklog_log_context_swap_slow(u64 sessions, bool preempted, struct task_struct *old,
 			     struct task_struct *new, unsigned int old_state)
 {
-	const u64 versions = etw_get_versions_by_session(sessions);
+	const u64 versions = etw_get_contextswap_versions(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 record_v1;
 	struct etw_logged_event logged_event;
@@ -265,7 +265,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 
 	if (trace_contextswap_enabled()) {
 		ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
-	} else if (etw_has_version_above_1(sessions)) {
+	} else if (etw_has_contextswap_version_above_1(sessions)) {
 		if (sessions & (sessions - 1))
 			ntklog_log_context_swap_slow(sessions, preempted, old, new, old_state);
 		else

@@ -64,7 +64,10 @@ static __always_inline bool ntklog_get_holder_irql_fast(bool is_linux, u8 *irql)
 	return true;
 }
 
-/* NT's locks are taken by drivers, for which RCU may not be watching in an idle task. */
+/*
+ * Drivers take NT's locks. RCU is watching them, except perhaps in an idle task, so the cheaper
+ * test suffices. In an idle task the slow path calls rcu_is_watching().
+ */
 static __always_inline bool ntklog_rcu_is_watching(bool is_linux)
 {
 	return is_linux ? rcu_is_watching() : !is_idle_task(current);

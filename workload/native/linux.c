@@ -60,8 +60,8 @@ void native_redirect_linux(enum native_tracing tracing)
 		[NATIVE_LINUX_FULL] = trampoline__raw_spin_unlock,
 	};
 
-	shim_set_call(linux_lock, locks[tracing]);
-	shim_set_call(linux_unlock, unlocks[tracing]);
+	shim_patch_call(linux_lock, locks[tracing]);
+	shim_patch_call(linux_unlock, unlocks[tracing]);
 }
 
 #define RAW	((raw_spinlock_t *)lock)

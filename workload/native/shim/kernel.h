@@ -391,7 +391,7 @@ void shim_set_key(struct static_key_false *key, bool on);
  * Make the first instruction of a NATIVE_TRACED function a call of @target, as ftrace does; NULL
  * makes it a no-op again. No other thread may run the function.
  */
-void shim_set_call(void *function, const void *target);
+void shim_patch_call(void *function, const void *target);
 
 /* shim_start() comes first. shim_become_cpu() gives the calling thread the CPU's per-CPU data. */
 void shim_start(void);

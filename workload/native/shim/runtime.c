@@ -136,7 +136,7 @@ void shim_set_key(struct static_key_false *key, bool on)
 	shim_sync_patched_code();
 }
 
-void shim_set_call(void *function, const void *target)
+void shim_patch_call(void *function, const void *target)
 {
 	static const unsigned char patch_area[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
