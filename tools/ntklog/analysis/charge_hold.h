@@ -157,14 +157,14 @@ struct charge_absence {
 /**
  * struct wait_piece - a piece of a wait
  * @part_kind: kind of this time
- * @from: when it began, session clock; in charger_add_hold() the time in which a task ran may be
- *	the sum of several such times, of which this is the begin of the first
+ * @from: when it began, session clock. Without @emits_runs of struct charger, the time in which a
+ *	task ran may be the sum of several times, of which the first begins then or later
  * @ticks: how long it was, session clock
  * @until: end of the time in which the piece was: @from + @ticks, or later if it is not known when
  *	in that time it was
  * @state_is_known: context switches, or the sums of the hold, tell that this was the part
  * @holder: the hold; of free time the next owner's hold; NULL: not known
- * @absence: of the holder or the next owner, if it had no CPU; else NULL
+ * @absence: of the holder or the next owner, if switches tell that it had no CPU; else NULL
  */
 struct wait_piece {
 	enum charge_part_kind part_kind;

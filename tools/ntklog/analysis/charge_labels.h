@@ -18,8 +18,8 @@
 
 /**
  * enum charge_attribute - attribute by which waiters and holders are told apart
- * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
- *	function of the stack, or without one the function that acquired the lock
+ * @CHARGE_BY_CALLER: of a spin lock the function that released it; of a lock that sleeps the task,
+ *	and the function of the stack, or without a stack the function that acquired the lock
  * @CHARGE_BY_FUNCTION: the same function without the task
  * @CHARGE_BY_TASK: the name of the task
  * @CHARGE_BY_STACK: the innermost functions of the stack

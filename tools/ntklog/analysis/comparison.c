@@ -152,7 +152,7 @@ static bool find_fields(struct comparison *comparison, const char *name)
 /**
  * comparison_find_subject() - find the subject of a comparison by its name
  * @comparison: gets the subject, its kind, greatest value and fields
- * @name: name of a field, or a common name such as "hold", in any case
+ * @name: name of a field, or a common name such as "hold"; upper and lower case are the same
  * @at: position of the name in the filter, counted from 1
  * @error: set to a message on failure
  * @size: bytes of @error

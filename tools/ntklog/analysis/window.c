@@ -16,7 +16,7 @@
  * window_can_skip_event() - test whether an event matters only to the window that it lies in
  * @hook_id: hook id of the event
  *
- * Return: true for an event that says nothing of other times, as the parameters of sampling do.
+ * Return: true, unless the event says something of other times, as the rundown of the rates does.
  */
 bool window_can_skip_event(uint16_t hook_id)
 {

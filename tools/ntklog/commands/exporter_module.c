@@ -190,7 +190,7 @@ int exporter_apply_rates(struct exporter *exporter)
 		if (!err) {
 			rate->rate = value;
 		} else if (err == -EBUSY) {
-			/* Another session says in its file that there are no blockers. */
+			/* A session runs whose file says that the blocker rate is 0: it stays 0. */
 			rate->base_rate = rate->rate;
 		} else {
 			message("%s: %s", rate->setting.file, strerror(-err));

@@ -21,9 +21,9 @@ bool report_has_hosts(const struct report_options *options)
 
 /**
  * report_tables_with_columns() - choose the tables whose columns are listed
- * @tables: the tables that the user wants; 0: not chosen yet
+ * @tables: the wanted tables; 0 or REPORT_USUAL_TABLES: the user has not chosen any
  *
- * Return: bits of the tables: the wanted ones, or all if the user has not chosen some.
+ * Return: bits of the tables: the wanted ones, or all if the user has not chosen any.
  */
 unsigned int report_tables_with_columns(unsigned int tables)
 {

@@ -169,7 +169,7 @@ void top_print_object(const struct top *top)
 }
 
 /**
- * top_show_rates() - show rates in place of totals
+ * top_show_rates() - show the columns of rates, and hide those of totals
  * @report: made
  */
 void top_show_rates(struct report *report)

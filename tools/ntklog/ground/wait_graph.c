@@ -128,7 +128,7 @@ static bool lock_can_be_released(const struct graph_lock *lock,
 	for (i = 0; i < lock->holder_count; i++) {
 		const struct graph_slot *slot = &lock->slots[i];
 
-		/* A hold that began while listing may be later than another slot. */
+		/* The wait of its task may have ended before a hold that began while listing. */
 		if (!slot->task->is_stuck || slot->began_while_listing)
 			continue;
 		if (!stuck_count++)

@@ -5,7 +5,7 @@
  * a track of the waits and a counter of the waiters. A flow leads from a hold to the end of the
  * wait of the next owner. The hold of a spin lock without a known start is an instant, at its
  * release. Slices of a track have to nest. A lock that is not released in the reverse order of the
- * acquisitions goes to another lane, which is a track of the same name.
+ * acquisitions goes to another lane, which is a track of that name with a number.
  */
 
 #include <errno.h>

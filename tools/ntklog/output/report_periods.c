@@ -11,7 +11,7 @@
 
 static const char bar[BAR + 1] = "########################################";
 
-/* Add up the slots of a period, of which the last one may be short. */
+/* Add up the slots of a period. The last period may have fewer than @count. */
 static double sum_of_slots(const struct timeline *line, size_t first, size_t count)
 {
 	double sum = 0;

@@ -207,7 +207,7 @@ void table_fit_width(struct table *table, size_t rows_max, size_t width, bool sh
 		table->no_memory = true;
 		return;
 	}
-	/* Formatting many rows takes long, so each is measured once, and again without modules. */
+	/* Formatting many rows takes long: they are measured again only if modules are cut. */
 	measure_columns(table, rows, widths);
 	while (compute_table_width(table, widths) > width) {
 		droppable = find_droppable_column(table);
