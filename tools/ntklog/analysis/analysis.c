@@ -185,7 +185,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		analysis->has_later_events |= time_is_later(selection, file, event->time_stamp);
 		return 0;
 	}
-	if (type && event_type_check(file, event, type))
+	if (type && event_check_size(file, event, type))
 		return -1;
 	if (type)
 		wmi_record_read(&record, event);

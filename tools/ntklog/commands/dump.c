@@ -45,7 +45,7 @@ static int dump_event(const struct dump_context *context, const struct etl_event
 	const struct dump_command *dump = context->dump;
 	const struct event_type *type = event_type_find(event);
 
-	if (type && event_type_check(context->file, event, type))
+	if (type && event_check_size(context->file, event, type))
 		return 0;
 	if (!selection_includes_event(&dump->trace.selection, context->file, event, type,
 				      dump->names))

@@ -252,7 +252,7 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 			has_header = true;
 			continue;
 		}
-		if (type && event_type_check(file, event, type))
+		if (type && event_check_size(file, event, type))
 			continue;
 		/*
 		 * Names are limited by KINDS_MAX: a file may have another provider in each event.

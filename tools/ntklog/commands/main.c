@@ -40,10 +40,10 @@ static const struct command {
 static int command_help(int argc, char **argv)
 {
 	char name[] = "ntklog", option[] = "--help";
-	char *whole[] = { name, option, NULL };
-	char *of_command[] = { name, argc > 1 ? argv[1] : NULL, option, NULL };
+	char *tool_arguments[] = { name, option, NULL };
+	char *command_arguments[] = { name, argc > 1 ? argv[1] : NULL, option, NULL };
 
-	return argc > 1 ? main(3, of_command) : main(2, whole);
+	return argc > 1 ? main(3, command_arguments) : main(2, tool_arguments);
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

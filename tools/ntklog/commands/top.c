@@ -122,7 +122,7 @@ static void stop_process(struct top *top)
 }
 
 /* Obey the signals that have come. Returns true if one of them ends the command. */
-static bool take_signals(struct top *top)
+static bool obey_signals(struct top *top)
 {
 	struct signalfd_siginfo info;
 	bool ends = false, stops = false;
@@ -154,7 +154,7 @@ static int follow(struct top *top, double end)
 		got = recording_follow(&top->live_sums.recording,
 				       top->keys.is_raw && next < end ? next : end);
 		if (got > 0)
-			got = take_signals(top);
+			got = obey_signals(top);
 		if (!got && top_keys_read(&top->keys))
 			break;
 	}

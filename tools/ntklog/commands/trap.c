@@ -174,7 +174,7 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 		const struct event_type *type = event_type_find(&event);
 
 		trap->event_count++;
-		if (type && event_type_check(file, &event, type))
+		if (type && event_check_size(file, &event, type))
 			continue;
 		is_met |= filter_matches(trap->condition, file, &event, type,
 					 trap->trace->names.symbols.names);

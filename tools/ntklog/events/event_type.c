@@ -514,7 +514,7 @@ const struct event_type *event_type_find(const struct etl_event *event)
 }
 
 /**
- * event_type_check() - check that an event has the size of its type, and count damage if not
+ * event_check_size() - check that an event has the size of its type, and count damage if not
  * @file: file of the event
  * @event: event to check
  * @type: type of the event
@@ -523,7 +523,7 @@ const struct event_type *event_type_find(const struct etl_event *event)
  *
  * Return: 0, or -1 if the size is wrong; then @file->error describes the first damage of the file.
  */
-int event_type_check(struct etl_file *file, const struct etl_event *event,
+int event_check_size(struct etl_file *file, const struct etl_event *event,
 		     const struct event_type *type)
 {
 	size_t size = type->data_sizes[event->pointer_size == 8];

@@ -72,7 +72,7 @@ struct event_type {
 extern const struct event_type event_types[EVENT_TYPES];
 
 const struct event_type *event_type_find(const struct etl_event *event);
-int event_type_check(struct etl_file *file, const struct etl_event *event,
+int event_check_size(struct etl_file *file, const struct etl_event *event,
 		     const struct event_type *type);
 bool event_field_is_derived(const struct event_field *field);
 bool event_has_field(const struct etl_event *event, const struct event_field *field);

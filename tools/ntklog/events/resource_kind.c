@@ -55,12 +55,12 @@ uint32_t resource_kind_group(enum resource_kind kind)
 }
 
 /**
- * resource_is_blocker() - test whether a release is written only because it leaves a waiter
+ * resource_is_blocker_only() - test whether a release is written only because it leaves a waiter
  * @action: action of a record
  *
  * Return: true if the release left a waiter behind and NT's rules have not selected it.
  */
-bool resource_is_blocker(uint32_t action)
+bool resource_is_blocker_only(uint32_t action)
 {
 	enum resource_kind kind = resource_kind_find(action);
 
@@ -82,7 +82,7 @@ uint32_t resource_nt_action(uint32_t action)
 
 	if (resource_kind_find(action) == RESOURCE_KINDS)
 		return action;
-	if (resource_is_blocker(action))
+	if (resource_is_blocker_only(action))
 		nt &= ~WMI_RESOURCE_ACTION_LINUX_BLOCKER;
 	switch (nt) {
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:

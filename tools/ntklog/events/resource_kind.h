@@ -22,7 +22,7 @@ extern const struct event_symbol resource_kinds[RESOURCE_KINDS];
 
 enum resource_kind resource_kind_find(uint32_t action);
 uint32_t resource_kind_group(enum resource_kind kind);
-bool resource_is_blocker(uint32_t action);
+bool resource_is_blocker_only(uint32_t action);
 uint32_t resource_nt_action(uint32_t action);
 
 #endif /* _NTKLOG_RESOURCE_KIND_H */

@@ -40,7 +40,7 @@
 		.kind = resource_kind_find((_raw).action),		\
 		.action = resource_nt_action((_raw).action),		\
 		.contention_delta = (_raw).contention_delta,		\
-		.is_blocker = resource_is_blocker((_raw).action),	\
+		.is_blocker = resource_is_blocker_only((_raw).action),	\
 	})
 
 #define READ_CONTEXTSWAP(_record, _raw)					\

@@ -69,7 +69,7 @@ void identities_read(struct identities_file *identities,
 		if (!classes_parse_line(identities->classes, line, &note))
 			take_losses(identities, line);
 		/* The lock is named by its own symbol then, which has the same address. */
-		else if (!names_is_lock_class_key(note.class))
+		else if (!symbol_name_is_lock_class_key(note.class))
 			take(argument, &note);
 	}
 	free(line);

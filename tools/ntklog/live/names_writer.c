@@ -225,7 +225,7 @@ void names_writer_add_event(struct names_writer *writer, const struct etl_event 
 
 	if (!type)
 		take_stack(writer, event);
-	else if (!event_type_check(writer->file, event, type))
+	else if (!event_check_size(writer->file, event, type))
 		take_event(writer, event);
 }
 

@@ -34,7 +34,7 @@ struct class_sums {
 
 struct interval_sums {
 	struct class_sums *classes;
-	size_t counted_class;
+	size_t class_count;
 };
 
 static const char *kind_of_modes(uint64_t modes)
@@ -57,7 +57,7 @@ static void format_class_name(const struct names *names, uint64_t key, char *cla
 static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t key,
 			 const struct spinlock_sum *spinlock)
 {
-	struct class_sums *sum = &sums->classes[sums->counted_class];
+	struct class_sums *sum = &sums->classes[sums->class_count];
 
 	if (!spinlock->record_count)
 		return;
@@ -71,7 +71,7 @@ static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t
 			spinlock->wait_only_count ? 0 : (double)spinlock->acquisition_count,
 	};
 	snprintf(sum->class, sizeof(sum->class), "%s", class);
-	sums->counted_class++;
+	sums->class_count++;
 }
 
 static void add_resource(struct interval_sums *sums, const char *class,
@@ -81,7 +81,7 @@ static void add_resource(struct interval_sums *sums, const char *class,
 
 	for (i = 0; i < RESOURCE_ACCESSES; i++) {
 		const struct resource_sum *resource = &entry->sums[i];
-		struct class_sums *sum = &sums->classes[sums->counted_class];
+		struct class_sums *sum = &sums->classes[sums->class_count];
 
 		if (!resource->record_count)
 			continue;
@@ -94,7 +94,7 @@ static void add_resource(struct interval_sums *sums, const char *class,
 			.acquisition_count = (double)resource->release_count,
 		};
 		snprintf(sum->class, sizeof(sum->class), "%s", class);
-		sums->counted_class++;
+		sums->class_count++;
 	}
 }
 
@@ -192,8 +192,8 @@ static struct lock_series *series_of_row(struct lock_metrics *metrics,
 		.key = row->key.class->key.class,
 		.is_sleeping_lock = row->key.class->key.is_sleeping_lock,
 	};
-	const struct class_sums *sum = sums->counted_class ?
-		bsearch(&key, sums->classes, sums->counted_class, sizeof(*sum),
+	const struct class_sums *sum = sums->class_count ?
+		bsearch(&key, sums->classes, sums->class_count, sizeof(*sum),
 			compare_keys) : NULL;
 
 	if (sum)
@@ -297,15 +297,15 @@ void lock_metrics_add(struct lock_metrics *metrics, const struct analysis *analy
 		metrics->no_memory = true;
 		return;
 	}
-	qsort(sums.classes, sums.counted_class, sizeof(*sums.classes), compare_classes);
-	for (i = 0; i < sums.counted_class; i++) {
+	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_classes);
+	for (i = 0; i < sums.class_count; i++) {
 		struct class_sums *sum = &sums.classes[i];
 
 		sum->series = series_of(metrics, sum);
 		if (sum->series)
 			add_sums(sum->series, sum, cycle_seconds);
 	}
-	qsort(sums.classes, sums.counted_class, sizeof(*sums.classes), compare_keys);
+	qsort(sums.classes, sums.class_count, sizeof(*sums.classes), compare_keys);
 	add_holder_series(metrics, &sums, analysis, file);
 	free(sums.classes);
 }

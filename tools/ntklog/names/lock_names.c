@@ -33,7 +33,7 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 	HASH_FIND(hh, names->class_table, text, length, class);
 	if (class)
 		return class;
-	more = grow_by_one(names->classes, names->counted_class, sizeof(*more));
+	more = grow_by_one(names->classes, names->class_count, sizeof(*more));
 	if (!more)
 		return NULL;
 	names->classes = more;
@@ -41,13 +41,13 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 	if (!class)
 		return NULL;
 	memcpy(class->text, text, length);
-	class->number = names->counted_class;
+	class->number = names->class_count;
 	HASH_ADD_KEYPTR(hh, names->class_table, class->text, length, class);
 	if (!class->hh.tbl) {
 		free(class);
 		return NULL;
 	}
-	names->classes[names->counted_class++] = class;
+	names->classes[names->class_count++] = class;
 	return class;
 }
 
@@ -139,7 +139,7 @@ const char *lock_names_find_class(const struct lock_names *names, uint64_t key)
 {
 	uint64_t number = key - NAMES_CLASS_KEY;
 
-	return number < names->counted_class ? names->classes[number]->text : NULL;
+	return number < names->class_count ? names->classes[number]->text : NULL;
 }
 
 /**
@@ -151,7 +151,7 @@ void lock_names_free(struct lock_names *names)
 	size_t i;
 
 	HASH_CLEAR(hh, names->class_table);
-	for (i = 0; i < names->counted_class; i++)
+	for (i = 0; i < names->class_count; i++)
 		free(names->classes[i]);
 	free(names->classes);
 	free(names->locks);

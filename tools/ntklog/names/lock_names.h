@@ -22,7 +22,7 @@ struct lock_names {
 	struct lock_name *locks;
 	size_t lock_count;
 	struct class_name **classes;
-	size_t counted_class;
+	size_t class_count;
 	struct class_name *class_table;
 };
 

@@ -154,14 +154,14 @@ static uint64_t last_symbol_end(const struct symbol *symbol)
 }
 
 /**
- * names_is_lock_class_key() - test whether a symbol is that of a struct lock_class_key
+ * symbol_name_is_lock_class_key() - test whether a symbol is that of a struct lock_class_key
  * @name: name of the symbol, also with " [MODULE]" behind it
  *
  * Without lockdep such a variable has no bytes, so another variable has the same address.
  *
  * Return: true if the kernel's macros give such variables this name.
  */
-bool names_is_lock_class_key(const char *name)
+bool symbol_name_is_lock_class_key(const char *name)
 {
 	char end;
 
@@ -197,7 +197,7 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 	after = low < names->symbol_count ? &names->symbols[low] : NULL;
 	while (found > names->symbols && found[-1].address == found->address)
 		found--;
-	while (names_is_lock_class_key(found->name) && found + 1 < names->symbols + low)
+	while (symbol_name_is_lock_class_key(found->name) && found + 1 < names->symbols + low)
 		found++;
 	if (symbol_kind == NAMES_OF_CODE) {
 		while (!is_code_symbol(found) && found + 1 < names->symbols + low)

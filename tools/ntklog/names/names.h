@@ -47,7 +47,7 @@ struct names_symbol {
 };
 
 int names_load(struct names **names, const char *path, const char *trace_path);
-bool names_is_lock_class_key(const char *name);
+bool symbol_name_is_lock_class_key(const char *name);
 const char *names_find_symbol(const struct names *names, uint64_t address,
 			      enum symbol_kind symbol_kind, uint64_t *offset, const char **module);
 size_t names_symbol_index(const struct names *names, uint64_t address);

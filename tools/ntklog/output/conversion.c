@@ -45,7 +45,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 						      conversion->file->buffer_size;
 			continue;
 		}
-		if (event_type_check(conversion->file, event, *type))
+		if (event_check_size(conversion->file, event, *type))
 			continue;
 		if (conversion->keeps_callers &&
 		    event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {

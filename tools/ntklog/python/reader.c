@@ -162,7 +162,7 @@ static const struct etl_event *next_event(struct reader *reader, const struct ev
 			break;
 		}
 		*type = event_type_find(event);
-		if (*type && event_type_check(reader->file, event, *type))
+		if (*type && event_check_size(reader->file, event, *type))
 			continue;
 		if (!*type && is_in_group(event, PERFINFO_LOG_TYPE_STACKWALK) &&
 		    etl_read_stack(&stack, reader->file, event))

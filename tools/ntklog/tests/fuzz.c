@@ -74,7 +74,7 @@ static void read_merged(struct etl_file *file, const struct names *names,
 			sum += event->data[i];
 		for (i = 0; stack && i < stack->count; i++)
 			sum += stack->addresses[i];
-		if (type && event_type_check(file, event, type))
+		if (type && event_check_size(file, event, type))
 			continue;
 		if (filter)
 			sum += filter_matches(filter, file, event, type, names);

@@ -69,7 +69,7 @@ static void read_again(struct etl_file *file)
 
 int main(int argc, char **argv)
 {
-	size_t good = argc > 2 ? strtoul(argv[2], NULL, 10) : SIZE_MAX, count = 0;
+	size_t good_event_count = argc > 2 ? strtoul(argv[2], NULL, 10) : SIZE_MAX, count = 0;
 	struct perfinfo_groupmask mask = { { 0 } };
 	const struct etl_event *event;
 	struct etl_file *file;
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 			print_header(event);
 		else
 			print_event(file, event);
-		if (count++ >= good)
+		if (count++ >= good_event_count)
 			etl_leave_out_event(file, event, "event %zu is not liked", count);
 	}
 	printf("buffers %zu\n", file->buffers);
