@@ -98,8 +98,8 @@ static void take_##_name(void)								\
 {											\
 	static _define(lock);								\
 	unsigned long flags __maybe_unused;						\
-	struct cpu_state before = current_cpu_state(), inside = before;				\
-	u64 outer = ntklog_snapshot_interrupts(), inner, time[4];				\
+	struct cpu_state before = current_cpu_state(), inside = before;			\
+	u64 outer_snapshot = ntklog_snapshot_interrupts(), inner_snapshot, time[4];	\
 	u32 least, most;								\
 											\
 	inside.preempt_count += _offset;						\
@@ -107,16 +107,16 @@ static void take_##_name(void)								\
 	time[0] = get_cycles();								\
 	_acquire;									\
 	time[1] = get_cycles();								\
-	inner = ntklog_snapshot_interrupts();						\
+	inner_snapshot = ntklog_snapshot_interrupts();					\
 	print_cpu_state_difference(#_name " inside", current_cpu_state(), inside);	\
 	spin_interrupted(hold);								\
-	least = ntklog_count_irqs_since(inner);						\
+	least = ntklog_count_irqs_since(inner_snapshot);				\
 	time[2] = get_cycles();								\
 	_release;									\
 	time[3] = get_cycles();								\
-	most = ntklog_count_irqs_since(outer);						\
+	most = ntklog_count_irqs_since(outer_snapshot);					\
 	print_cpu_state_difference(#_name " after", current_cpu_state(), before);	\
-	print_truth(#_name, &lock, _mode, 1, false, time, least, most);				\
+	print_truth(#_name, &lock, _mode, 1, false, time, least, most);			\
 }
 
 #define SPIN(_name, _offset, _irqs_off, _acquire, _release)				\

@@ -129,19 +129,19 @@ static bool session_is_free(int session, bool adopts)
 
 static int claim_session(const char *path)
 {
-	const char *sessions = strstr(path, "/sessions/");
+	const char *relative_path = strstr(path, "/sessions/");
 	struct ntklog_session_counts counts;
 	char word[16], rest;
 	int session, fd;
 
-	snprintf(directory, sizeof(directory), "%.*s", (int)(sessions + 9 - path), path);
-	if (!strcmp(sessions, "/sessions/claim")) {
+	snprintf(directory, sizeof(directory), "%.*s", (int)(relative_path + 9 - path), path);
+	if (!strcmp(relative_path, "/sessions/claim")) {
 		for (session = SESSION_COUNT; session-- > 0;) {
 			get_counts(session, &counts);
 			if (session_is_free(session, false) && !counts.unread)
 				break;
 		}
-	} else if (sscanf(sessions, "/sessions/%d/%15[a-z]%c", &session, word, &rest) != 2 ||
+	} else if (sscanf(relative_path, "/sessions/%d/%15[a-z]%c", &session, word, &rest) != 2 ||
 		   (strcmp(word, "claim") && strcmp(word, "adopt"))) {
 		return -2;
 	} else if (!session_is_free(session, !strcmp(word, "adopt"))) {
