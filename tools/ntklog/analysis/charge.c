@@ -193,8 +193,8 @@ static void divide_free_time_by_sums(struct charger *charger, const struct charg
 /* Split a piece into the times in which @task ran, was ready and slept; the last one first. */
 static void divide_by_switches(struct charger *charger, const struct charge_hold *waiter,
 			       const struct charge_hold *task, uint64_t from, uint64_t until,
-			       enum charge_part_kind asleep_ticks,
-			       enum charge_part_kind ready_ticks, enum charge_part_kind running)
+			       enum charge_part_kind asleep_kind,
+			       enum charge_part_kind ready_kind, enum charge_part_kind ran_kind)
 {
 	const struct charge_absence *absence = NULL;
 	uint64_t ran_ticks = 0;
@@ -209,15 +209,15 @@ static void divide_by_switches(struct charger *charger, const struct charge_hold
 		end = min_u64(absence->until, until);
 		ready_from = min_u64(max_u64(absence->ready_from, begin), end);
 		if (charger->emits_runs)
-			emit_piece(charger, waiter, task, NULL, running, end, until - end);
+			emit_piece(charger, waiter, task, NULL, ran_kind, end, until - end);
 		else
 			ran_ticks += until - end;
-		emit_piece(charger, waiter, task, absence, ready_ticks, ready_from, end -
+		emit_piece(charger, waiter, task, absence, ready_kind, ready_from, end -
 			   ready_from);
-		emit_piece(charger, waiter, task, absence, asleep_ticks, begin, ready_from - begin);
+		emit_piece(charger, waiter, task, absence, asleep_kind, begin, ready_from - begin);
 		until = begin;
 	}
-	emit_piece(charger, waiter, task, NULL, running, from, ran_ticks + (until - from));
+	emit_piece(charger, waiter, task, NULL, ran_kind, from, ran_ticks + (until - from));
 }
 
 static int compare_acquire_times(const void *a, const void *b)
