@@ -278,10 +278,10 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		charge_sums_open(&analysis->charge_sums, analysis->names,
 				 analysis->charge_attribute, file->perf_freq);
 	analysis->charge_sums.origin_time = analysis->origin_time;
-	analysis->lock_stacks.by_lock = true;
+	analysis->lock_stacks.sums_by_lock = true;
 	if (analysis->has_lock_stacks)
 		analysis->charge_sums.stacks = &analysis->lock_stacks;
-	else if (analysis->stacks.by_lock)
+	else if (analysis->stacks.sums_by_lock)
 		analysis->charge_sums.stacks = &analysis->stacks;
 	/* The thread would add to these stacks while this one does. Both would look up labels. */
 	if (analysis->charge_sums.charger && !analysis->charge_sums.stacks && !analysis->split_sums)
@@ -309,10 +309,11 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	const struct selection *selection = analysis->selection;
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
-	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
-	bool by_lock = analysis->stacks.by_lock, has_attribute = analysis->stacks.has_attribute;
+	bool sums_by_address = analysis->sums_by_address, charges_waits = analysis->charges_waits;
+	bool sums_by_lock = analysis->stacks.sums_by_lock;
+	bool has_attribute = analysis->stacks.has_attribute;
 	bool has_lock_stacks = analysis->has_lock_stacks, is_split = analysis->is_split;
-	bool by_caller = analysis->resources.by_caller;
+	bool sums_by_caller = analysis->resources.sums_by_caller;
 	enum charge_attribute charge_attribute = analysis->charge_attribute;
 	const char *lock = analysis->wanted_lock.name;
 
@@ -325,15 +326,15 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->coverage = coverage;
 	analysis->selection = selection;
 	analysis->names = names;
-	analysis->by_address = by_address;
+	analysis->sums_by_address = sums_by_address;
 	analysis->charges_waits = charges_waits;
 	analysis->charge_attribute = charge_attribute;
 	analysis->is_split = is_split;
 	analysis->wanted_lock.name = lock;
 	analysis->has_lock_stacks = has_lock_stacks;
-	analysis->stacks.by_lock = by_lock;
+	analysis->stacks.sums_by_lock = sums_by_lock;
 	analysis->stacks.has_attribute = has_attribute;
-	analysis->resources.by_caller = by_caller;
+	analysis->resources.sums_by_caller = sums_by_caller;
 	analysis->spinlocks.rates = history.intervals[0].rates.spinlock;
 	analysis->resources.rates = history.intervals[0].rates.resource;
 	find_origin(analysis, file);

@@ -11,7 +11,7 @@
 static uint64_t lock_key_of(struct analysis *analysis, uint64_t address,
 			    const struct etl_event *event)
 {
-	return analysis->by_address ? address :
+	return analysis->sums_by_address ? address :
 		lock_classes_find_key(&analysis->classes, analysis->names, address,
 				      event->time_stamp);
 }
@@ -20,7 +20,7 @@ static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
 			      const struct etl_event *event)
 {
 	return wanted_lock_count_event(&analysis->wanted_lock, analysis->names, address,
-				       event->time_stamp, analysis->by_address);
+				       event->time_stamp, analysis->sums_by_address);
 }
 
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,

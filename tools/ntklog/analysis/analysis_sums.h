@@ -24,7 +24,7 @@
 /*
  * Sums of a trace; all zero before the first event.
  * @selection: events to sum up, or NULL for all events
- * @by_address: sum up each lock by itself, and not by its class
+ * @sums_by_address: sum up each lock by itself, and not by its class
  * @has_lock_stacks: set by the caller, with @charges_waits: analysis_read() makes @lock_stacks
  * @charge_attribute: set by the caller: attribute by which waiters and holders are told apart
  * @is_split: set by the caller: @charge_attribute splits other sums, too: analysis_read() makes
@@ -47,7 +47,7 @@ struct analysis {
 	const struct selection *selection;
 	const struct names *names;
 	struct wanted_lock wanted_lock;
-	bool by_address;
+	bool sums_by_address;
 	struct lock_classes classes;
 	struct spinlock_stats spinlocks;
 	struct resource_stats resources;

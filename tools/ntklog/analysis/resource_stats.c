@@ -51,7 +51,7 @@ static struct resource_entry *find_resource(struct resource_stats *stats,
 					    const struct resource_record *record)
 {
 	const struct resource_key key = {
-		record->resource, record->kind, stats->by_caller ? record->caller : 0,
+		record->resource, record->kind, stats->sums_by_caller ? record->caller : 0,
 	};
 	struct resource_entry *entry;
 

@@ -76,7 +76,7 @@ struct resource_entry {
 /*
  * Sums of the records of a trace; all zero: none.
  * @rates: sampling parameters at the start
- * @by_caller: set by the caller of analysis_read(): sums are kept by caller
+ * @sums_by_caller: set by the caller of analysis_read(): sums are kept by caller
  * @weight_remainder: remainder of the last record's weight, which goes to the next record: weights
  *	are whole numbers
  * @others: sums of all resources beyond RESOURCES_MAX, by kind
@@ -88,7 +88,7 @@ struct resource_stats {
 	struct resource_rates rates;
 	struct resource_rates highest_rates;
 	bool has_cpus;
-	bool by_caller;
+	bool sums_by_caller;
 	uint64_t weight_remainder;
 	struct resource_entry *resources;
 	struct resource_entry others[RESOURCE_KINDS];

@@ -54,8 +54,8 @@ static struct stack_entry *find_stack(struct stack_stats *stats, const struct st
 	size_t key_size = sizeof(wanted.key) + size;
 	struct stack_entry *entry;
 
-	wanted.key.class = stats->by_lock ? key->class : 0;
-	wanted.key.is_sleeping_lock = stats->by_lock ? key->is_sleeping_lock : 0;
+	wanted.key.class = stats->sums_by_lock ? key->class : 0;
+	wanted.key.is_sleeping_lock = stats->sums_by_lock ? key->is_sleeping_lock : 0;
 	wanted.key.attribute_number = stats->has_attribute ? key->attribute_number : 0;
 	memcpy(wanted.key.addresses, addresses, size);
 	HASH_FIND(hh, stats->stacks, &wanted, key_size, entry);
@@ -100,7 +100,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 	if (stack && stack->state == STACK_FOUND) {
 		addresses = stack->addresses;
 		count = stack->count;
-	} else if (stats->by_lock) {
+	} else if (stats->sums_by_lock) {
 		count = record->caller ? 1 : 0;
 	} else if (stack) {
 		count = 0;

@@ -90,13 +90,13 @@ struct stack_entry {
 
 /*
  * Sums of the records of a file, by stack; all zero: empty.
- * @by_lock: set by the caller: stacks of different classes of locks are told apart
+ * @sums_by_lock: set by the caller: stacks of different classes of locks are told apart
  * @has_attribute: set by the caller: stacks are told apart by stack_record::attribute_number
  * @stacks: table; a stack without addresses was lost, or is not known
  * @others: sums of records whose stack the full table, or missing memory, keeps out of @stacks
  */
 struct stack_stats {
-	bool by_lock;
+	bool sums_by_lock;
 	bool has_attribute;
 	struct stack_entry *stacks;
 	size_t address_count;

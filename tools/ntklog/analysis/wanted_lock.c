@@ -53,12 +53,12 @@ static bool text_is_address(const char *text, uint64_t address)
  * @names: names, or NULL
  * @address: address of the lock
  * @clock: session clock of the event
- * @by_address: the lock is summed up by itself, and printed by its own name
+ * @sums_by_address: the lock is summed up by itself, and printed by its own name
  *
  * Return: true for all locks if the user asked for none, otherwise for the wanted lock.
  */
 bool wanted_lock_count_event(struct wanted_lock *wanted, const struct names *names,
-			     uint64_t address, uint64_t clock, bool by_address)
+			     uint64_t address, uint64_t clock, bool sums_by_address)
 {
 	struct cached_lock_test *cached;
 	uint64_t key, name_key;
@@ -66,7 +66,7 @@ bool wanted_lock_count_event(struct wanted_lock *wanted, const struct names *nam
 	if (!wanted->name)
 		return true;
 	key = names_find_lock_key(names, address, clock);
-	name_key = by_address ? address : key;
+	name_key = sums_by_address ? address : key;
 	cached = &wanted->cache[name_key * UINT64_C(0x9E3779B97F4A7C15) >>
 				(64 - WANTED_LOCKS_BITS)];
 	if (!cached->is_known || cached->key != key || cached->name_key != name_key)

@@ -33,6 +33,6 @@ struct wanted_lock {
 };
 
 bool wanted_lock_count_event(struct wanted_lock *wanted, const struct names *names,
-			     uint64_t address, uint64_t clock, bool by_address);
+			     uint64_t address, uint64_t clock, bool sums_by_address);
 
 #endif /* _NTKLOG_WANTED_LOCK_H */

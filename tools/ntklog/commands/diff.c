@@ -136,7 +136,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 		return status;
 	analysis.names = names;
 	analysis.wanted_lock.name = options->table.lock;
-	analysis.resources.by_caller = true;
+	analysis.resources.sums_by_caller = true;
 	if (is_open) {
 		analysis_read(&analysis, file);
 		table_report_newer(&analysis.newer_events, file->path);

@@ -223,7 +223,7 @@ static int report_file(struct report_options *options)
 		return status;
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
-	analysis.by_address = options->by_address;
+	analysis.sums_by_address = options->sums_by_address;
 	analysis.charges_waits = options->tables &
 				 (1 << REPORT_BLOCKERS | REPORT_TABLES_ON_REQUEST);
 	analysis.wanted_lock.name = options->table.lock;
@@ -369,7 +369,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->sort_column_name = argument;
 		return 0;
 	case OPTION_ADDRESSES:
-		options->by_address = true;
+		options->sums_by_address = true;
 		return 0;
 	case OPTION_BY:
 		options->attribute = charge_find_attribute(argument);

@@ -21,7 +21,7 @@ enum {
 /**
  * struct report_options - options of ntklog report
  * @result: stream that gets the tables of one of many files; NULL: the tables are printed
- * @by_address: each lock has a row of its own, not each class
+ * @sums_by_address: each lock has a row of its own, not each class
  * @attribute: attribute that tells waiters and holders apart, and, if @has_attribute, splits the
  *	other tables
  * @joins_locks: the table of waiters has one row for each waiter, not for each lock of it
@@ -34,7 +34,7 @@ struct report_options {
 	FILE *result;
 	struct table_options table;
 	const char *html_path;
-	bool by_address;
+	bool sums_by_address;
 	enum charge_attribute attribute;
 	bool has_attribute;
 	bool joins_locks;

@@ -177,7 +177,7 @@ static int gather_interval(struct top *top)
 	top->view = top->keys.view;
 	top_tasks_prepare(top);
 	live->analysis.names = live->symbols.names;
-	live->analysis.by_address = top->view.by_address;
+	live->analysis.sums_by_address = top->view.sums_by_address;
 	if (!top->view.has_waiters)
 		charge_sums_finish(&live->analysis.charge_sums);
 	else if (live_sums_charge(live, top->view.attribute))
@@ -275,7 +275,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		top->prints_json = true;
 		return 0;
 	case OPTION_ADDRESSES:
-		top->keys.view.by_address = true;
+		top->keys.view.sums_by_address = true;
 		return 0;
 	case OPTION_BY:
 		top->keys.view.has_waiters = true;

@@ -16,7 +16,7 @@
  */
 bool top_view_is_same(const struct top_view *a, const struct top_view *b)
 {
-	return a->by_address == b->by_address && a->has_waiters == b->has_waiters &&
+	return a->sums_by_address == b->sums_by_address && a->has_waiters == b->has_waiters &&
 	       (!a->has_waiters || a->attribute == b->attribute);
 }
 
@@ -68,7 +68,7 @@ static void take_key(struct top_keys *keys, char key)
 		keys->is_paused = !keys->is_paused;
 		break;
 	case 'a':
-		keys->view.by_address = !keys->view.by_address;
+		keys->view.sums_by_address = !keys->view.sums_by_address;
 		break;
 	case 'p':
 		toggle_waiters(&keys->view, CHARGE_BY_PROCESS);

@@ -16,7 +16,7 @@
  * @attribute: if @has_waiters, attribute by which waiters and holders are told apart
  */
 struct top_view {
-	bool by_address;
+	bool sums_by_address;
 	bool has_waiters;
 	enum charge_attribute attribute;
 };

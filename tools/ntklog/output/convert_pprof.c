@@ -388,7 +388,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	analysis.selection = selection;
 	analysis.names = names;
 	analysis.charges_waits = true;
-	analysis.stacks.by_lock = true;
+	analysis.stacks.sums_by_lock = true;
 	analysis.stacks.has_attribute = true;
 	analysis_read(&analysis, file);
 	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);

@@ -137,7 +137,7 @@ bool report_shows_per_second(const struct report *report)
  */
 bool report_has_lock_counts(const struct report *report)
 {
-	return names_have_classes(report->names) && !report->analysis->by_address;
+	return names_have_classes(report->names) && !report->analysis->sums_by_address;
 }
 
 /**
