@@ -46,7 +46,8 @@ void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64
  * @all: no hold comes any more
  * @number: set to the number of the hold
  *
- * Fewer than 3 * RELEASE_SORTER_MAX newer holds have been added.
+ * When a hold is taken, fewer than 3 * RELEASE_SORTER_MAX newer holds have been added. The taken
+ * hold is still one of the CHARGE_KEPT_MAX holds that the charger keeps.
  *
  * Return: false if there is none.
  */

@@ -69,7 +69,7 @@ static void keep_step(void *argument, const struct charge_hold *waiter,
 	if (piece->holder->frames)
 		memcpy(step->holder_frames, piece->holder->frames, sizeof(step->holder_frames));
 	step->holder.block_frames = NULL;
-	/* Pieces that sums have made share one time. Only the blocked piece gets its chain. */
+	/* Pieces that sums have made share one time: of these only the blocked one gets a chain. */
 	if (piece->part_kind <= CHARGE_HOLDER_BLOCKED &&
 	    (piece->part_kind == CHARGE_HOLDER_BLOCKED || piece->until == piece->from +
 	     piece->ticks))

@@ -32,7 +32,7 @@ struct split_pair {
 struct split_pair_entry;
 
 /**
- * struct split_sums - the pairs, and the sums in which numbers stand for them
+ * struct split_sums - pairs of a lock or a thread and a label, and sums by the number of a pair
  * @labels: labels of the pairs
  * @entries: table of the pairs
  * @pairs_by_number: the same pairs; the first one has the number 1 and stands for all others

@@ -15,7 +15,7 @@
 #include <ntklog/etl.h>
 #include <ntklog/stack_walk.h>
 
-/* Greatest number of addresses of a stack: of the kernel's part and of the program's part. */
+/* Greatest number of addresses of a stack, the kernel's part and the program's part together. */
 #define STACK_ADDRESSES_MAX	(2 * STACK_WALK_MAX)
 
 /* Number of places in the queue of events. */

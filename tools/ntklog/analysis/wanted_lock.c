@@ -48,8 +48,8 @@ static bool text_is_address(const char *text, uint64_t address)
 }
 
 /**
- * wanted_lock_count_event() - test whether the events of a lock are summed up, and count those
- * @wanted: @name is set
+ * wanted_lock_count_event() - test whether the user wants the events of a lock, and count this one
+ * @wanted: @name is NULL if the user wants all locks; then nothing is counted
  * @names: names, or NULL
  * @address: address of the lock
  * @clock: session clock of the event

@@ -70,9 +70,9 @@ static int begin_sums(struct exporter *exporter)
 }
 
 /*
- * A session writes the rates when they change, by this command or another one. Sum up the events
- * before the change with the former rates, and those after it with the new ones. The files of the
- * module may have later ones by now, so the rates come from the event.
+ * A session writes the rates when they change. If another command has changed them, sum up the
+ * events before the change with the former rates, and those after it with the new ones. The files
+ * of the module may have later ones by now, so the rates come from the event.
  */
 static void take_event(void *argument, const struct etl_event *event)
 {

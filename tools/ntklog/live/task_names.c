@@ -98,7 +98,7 @@ static char *read_line(uint32_t id, const char *file, const char *prefix)
 	return line;
 }
 
-/* Replace a text, unless it is not known any more. Returns true if it has changed. */
+/* Replace a text; NULL as the new one keeps the old one. Returns true if the text has changed. */
 static bool replace_text(char **text, char *new_text)
 {
 	if (!new_text || (*text && !strcmp(*text, new_text))) {
