@@ -74,7 +74,7 @@ static bool switches_are_missing(const struct charger *charger, const struct cha
 				 uint64_t from, uint64_t until, uint64_t sum)
 {
 	const struct charge_absence *absence = NULL;
-	uint64_t known = 0;
+	uint64_t known_ticks = 0;
 
 	while (sum && until > from) {
 		uint64_t begin;
@@ -83,10 +83,10 @@ static bool switches_are_missing(const struct charger *charger, const struct cha
 		if (!absence || absence->until <= from)
 			break;
 		begin = max_u64(absence->from, from);
-		known += min_u64(absence->until, until) - begin;
+		known_ticks += min_u64(absence->until, until) - begin;
 		until = begin;
 	}
-	return known < sum - sum / 4;
+	return known_ticks < sum - sum / 4;
 }
 
 /*

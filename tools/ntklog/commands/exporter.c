@@ -48,7 +48,7 @@ static int write_file(struct exporter *exporter)
 		message("%s: %s", exporter->textfile.path, strerror(ENOMEM));
 		return -1;
 	}
-	return exporter_file_write(&exporter->textfile, text, size);
+	return exporter_textfile_write(&exporter->textfile, text, size);
 }
 
 static void add_sums(struct exporter *exporter)
@@ -167,7 +167,7 @@ static int open_outputs(struct exporter *exporter)
 		message("epoll_create1: %s", strerror(errno));
 		return -1;
 	}
-	if (exporter->textfile.path && exporter_file_check(&exporter->textfile))
+	if (exporter->textfile.path && exporter_textfile_check(&exporter->textfile))
 		return -1;
 	if (!exporter->listen_address)
 		return 0;
@@ -232,7 +232,7 @@ static int run_exporter(struct exporter *exporter)
 	exporter_restore_settings(exporter);
 	close(lock);
 	/* Metrics of a recording that has ended would look like those of a quiet machine. */
-	exporter_file_remove(&exporter->textfile);
+	exporter_textfile_remove(&exporter->textfile);
 	exporter_http_close(&exporter->http);
 	if (exporter->wake_fd >= 0)
 		close(exporter->wake_fd);

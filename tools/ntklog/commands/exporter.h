@@ -10,7 +10,7 @@
 
 #include "budget.h"
 #include "counters.h"
-#include "exporter_file.h"
+#include "exporter_textfile.h"
 #include "exporter_http.h"
 #include "live_sums.h"
 #include "lock_metrics.h"
@@ -71,7 +71,7 @@ struct exporter_text {
  */
 struct exporter {
 	const char *listen_address;
-	struct exporter_file textfile;
+	struct exporter_textfile textfile;
 	double interval_s;
 	const char *groups;
 	unsigned int richest_mode;

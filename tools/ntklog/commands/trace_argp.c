@@ -165,9 +165,9 @@ static int read_names(struct names **names, const struct trace_options *options,
 /* Test whether two paths are the same name in the same directory; the files need not exist. */
 static bool is_same_name(const char *left, const char *right)
 {
-	const char *left_slash = strrchr(left, '/'), *right_slash = strrchr(right, '/');
-	const char *left_name = left_slash ? left_slash + 1 : left;
-	const char *right_name = right_slash ? right_slash + 1 : right;
+	const char *slash_in_left = strrchr(left, '/'), *slash_in_right = strrchr(right, '/');
+	const char *left_name = slash_in_left ? slash_in_left + 1 : left;
+	const char *right_name = slash_in_right ? slash_in_right + 1 : right;
 	char left_directory[PATH_MAX], right_directory[PATH_MAX];
 	struct stat left_status, right_status;
 

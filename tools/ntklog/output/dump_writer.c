@@ -52,7 +52,7 @@ static char *put_seconds(char *dest, const struct etl_file *file, uint64_t time_
 			 double scale, unsigned int decimals, unsigned int width)
 {
 	double seconds = etl_seconds(file, time_stamp), value = fabs(seconds) * scale, part;
-	double lost_part = 0;
+	double rounding_loss = 0;
 	char digits[OUT_DIGITS + 1], *end = digits + sizeof(digits), *start;
 	unsigned int length, i;
 	uint64_t whole;
@@ -63,8 +63,9 @@ static char *put_seconds(char *dest, const struct etl_file *file, uint64_t time_
 	whole = (uint64_t)value;
 	part = value - (double)whole;
 	if (part == .5)
-		lost_part = fma(fabs(seconds), scale, -value);
-	whole += part > .5 || (part == .5 && (lost_part > 0 || (!(lost_part < 0) && whole & 1)));
+		rounding_loss = fma(fabs(seconds), scale, -value);
+	whole += part > .5 || (part == .5 && (rounding_loss > 0 ||
+					      (!(rounding_loss < 0) && whole & 1)));
 	start = out_digits(end, whole);
 	while (end - start <= (int)decimals)
 		*--start = '0';

@@ -95,13 +95,13 @@ static void print_name(FILE *stream, const char *name)
  */
 void page_print_text(FILE *stream, const char *text)
 {
-	char *clean = strdup(text);
+	char *clean_text = strdup(text);
 
-	if (!clean)
+	if (!clean_text)
 		return;
-	text_clean(clean);
-	print_escaped(stream, clean, strlen(clean));
-	free(clean);
+	text_clean(clean_text);
+	print_escaped(stream, clean_text, strlen(clean_text));
+	free(clean_text);
 }
 
 /**

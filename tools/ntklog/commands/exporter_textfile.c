@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exporter_file.h"
+#include "exporter_textfile.h"
 #include "message.h"
 
 static int write_all(int fd, const char *text, size_t size)
@@ -30,7 +30,7 @@ static int write_all(int fd, const char *text, size_t size)
  * Open the unfinished file, whose path is put into @part. Refuse a device node, a FIFO or a link in
  * its place, or in place of the file. Returns the file descriptor, or -1 after a message.
  */
-static int open_part(const struct exporter_file *file, char part[PATH_MAX], struct stat *status)
+static int open_part(const struct exporter_textfile *file, char part[PATH_MAX], struct stat *status)
 {
 	int fd;
 
@@ -55,12 +55,12 @@ static int open_part(const struct exporter_file *file, char part[PATH_MAX], stru
 }
 
 /**
- * exporter_file_check() - test whether the file can be written, and leave it as it is
+ * exporter_textfile_check() - test whether the file can be written, and leave it as it is
  * @file: its path is set
  *
  * Return: 0, or -1 after a message.
  */
-int exporter_file_check(const struct exporter_file *file)
+int exporter_textfile_check(const struct exporter_textfile *file)
 {
 	char part[PATH_MAX];
 	struct stat status;
@@ -74,7 +74,7 @@ int exporter_file_check(const struct exporter_file *file)
 }
 
 /**
- * exporter_file_write() - replace the file as a whole
+ * exporter_textfile_write() - replace the file as a whole
  * @file: its path is set
  * @text: its new contents
  * @size: bytes of @text
@@ -84,7 +84,7 @@ int exporter_file_check(const struct exporter_file *file)
  *
  * Return: 0, or -1 after a message.
  */
-int exporter_file_write(struct exporter_file *file, const char *text, size_t size)
+int exporter_textfile_write(struct exporter_textfile *file, const char *text, size_t size)
 {
 	char part[PATH_MAX];
 	struct stat status;
@@ -110,10 +110,10 @@ int exporter_file_write(struct exporter_file *file, const char *text, size_t siz
 }
 
 /**
- * exporter_file_remove() - remove the file, unless another process has replaced it
+ * exporter_textfile_remove() - remove the file, unless another process has replaced it
  * @file: written or not
  */
-void exporter_file_remove(const struct exporter_file *file)
+void exporter_textfile_remove(const struct exporter_textfile *file)
 {
 	struct stat status;
 
