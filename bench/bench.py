@@ -101,7 +101,7 @@ def list_goals(pairs, handover):
     ]
 
 
-def print_growth(run):
+def print_scaling(run):
     pairs = run["pairs"]
     in_stack = pairs["in_stack_at_dpc_level"]
     print("\na tracked in-stack pair on top of %d to %d others: %s" % (
@@ -165,7 +165,7 @@ def print_results(name, run):
     for lock, cost in run["handover"].items():
         print("  %-28s %8d %s" % (lock, cost, unit))
     if exact:
-        print_growth(run)
+        print_scaling(run)
         print_goals(run)
     if run["contended"]:
         print("\ncontended: ownerships per second of all; least and most successful processor, "

@@ -9,9 +9,9 @@ P=/sys/kernel/debug/ntklog/spinlock
 R=/sys/kernel/debug/ntklog/resource
 E=/sys/kernel/tracing/events/ntklog/enable
 
-# bench_state STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: all pairs, or the pair
+# bench_in_state STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: all pairs, or the pair
 # ONLY. STATE is a name for the output.
-bench_state()
+bench_in_state()
 {
 	# shellcheck disable=SC2086 # none or one
 	insmod ntklog_bench.ko state="$1" contended_ms="${2:-0}" apc_level="${3:-0}" \
@@ -23,7 +23,7 @@ bench_in_session()
 {
 	echo "$2" >$S/group_mask
 	echo start >$S/state
-	bench_state "$1"
+	bench_in_state "$1"
 	echo stop >$S/state
 }
 
@@ -40,7 +40,7 @@ bench_in_sessions()
 		group=$3
 		i=$((i + 1))
 	done
-	bench_state "$1" 0 0 in_stack_at_dpc_level
+	bench_in_state "$1" 0 0 in_stack_at_dpc_level
 	while [ $i -gt 0 ]; do
 		i=$((i - 1))
 		echo stop >$SESSIONS/$i/state
@@ -54,8 +54,8 @@ bench_context_swaps()
 	echo "$2" >$S/contextswap_version
 	echo PERF_CONTEXT_SWITCH >$S/group_mask
 	echo start >$S/state
-	bench_state "$1" 0 0 context_swap
-	bench_state "$1" 0 0 context_swap_from_idle
+	bench_in_state "$1" 0 0 context_swap
+	bench_in_state "$1" 0 0 context_swap_from_idle
 	echo stop >$S/state
 }
 
@@ -63,15 +63,15 @@ bench_ready_threads()
 {
 	echo PERF_DISPATCHER >$S/group_mask
 	echo start >$S/state
-	bench_state written 0 0 ready_thread
+	bench_in_state written 0 0 ready_thread
 	echo stop >$S/state
 }
 
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
 echo 0 >$P/hold_threshold
-bench_state off "$1"
-bench_state apc 0 1
+bench_in_state off "$1"
+bench_in_state apc 0 1
 bench_in_session counters PERF_SPINLOCK_CNTRS
 echo 4294967295 >$P/acquire_sample_rate
 echo 4294967295 >$R/release_sample_rate
@@ -81,10 +81,10 @@ bench_in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 echo 30000 >/proc/sys/kernel/threads-max
 echo start >$S/state
 for below in 0 1 2 3 4 5 6 7 8; do
-	bench_state below_$below 0 0 in_stack_at_dpc_level below=$below
+	bench_in_state below_$below 0 0 in_stack_at_dpc_level below=$below
 done
 for owners in 1 100 10000; do
-	bench_state owners_$owners 0 0 resource_exclusive owners=$owners
+	bench_in_state owners_$owners 0 0 resource_exclusive owners=$owners
 done
 grep -H . /sys/kernel/slab/ntklog_task/object_size | sed 's/.*:/ntklog_bench: memory thread /' >/dev/kmsg
 echo stop >$S/state
@@ -102,7 +102,7 @@ for stacks in spinlock resource; do
 	echo $stacks >$S/stacks
 	for pair in in_stack_at_dpc_level resource_exclusive; do
 		echo start >$S/state
-		bench_state stacks_$stacks 0 0 $pair
+		bench_in_state stacks_$stacks 0 0 $pair
 		echo stop >$S/state
 	done
 done
@@ -111,7 +111,7 @@ bench_context_swaps version_1 1
 bench_context_swaps version_4 4
 bench_ready_threads
 echo 1 >$E
-bench_state ftrace
+bench_in_state ftrace
 echo 0 >$E
 rmmod ntklog
 dmesg | grep -o 'ntklog_bench: .*'

@@ -56,7 +56,7 @@ print_step_command()
 }
 
 # make orders only the steps of one goal (see print_makefile() in run.sh).
-wait_for_needs()
+wait_for_needed_steps()
 {
 	local need
 
@@ -67,7 +67,7 @@ wait_for_needs()
 	done
 }
 
-print_failed_need()
+print_failed_needed_step()
 {
 	local need
 	for need in ${after//,/ }; do
@@ -90,7 +90,7 @@ run_step()
 		echo "ok - $step # SKIP TIME_LIMIT of $TIME_LIMIT minutes" >"$TEST/$step.tap"
 		return
 	fi
-	need=$(print_failed_need)
+	need=$(print_failed_needed_step)
 	if [ -n "$need" ]; then
 		echo "not ok - $step runs: its need $need has failed" >"$TEST/$step.tap"
 		return
@@ -105,7 +105,7 @@ run_step()
 }
 
 : >"$TEST/$step.log"
-wait_for_needs
+wait_for_needed_steps
 case $pool in
 vm) take_vm_slots 1 ;;
 vm2) take_vm_slots 2 ;;

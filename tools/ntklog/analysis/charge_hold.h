@@ -140,7 +140,7 @@ static inline uint64_t charge_owner(const struct charge_hold *hold)
  * @preempter_id: the task that got the CPU, if this one was ready; 0: the idle task, or none
  * @older_link: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
  * @far_link: the same, of an absence that may be much earlier
- * @position: number of earlier absences of the bucket
+ * @position: number of older absences in the list; 0: there is none, or the ring has lost it
  */
 struct charge_absence {
 	uint64_t from;

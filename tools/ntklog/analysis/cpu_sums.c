@@ -27,7 +27,7 @@ bool cpu_sums_reserve(struct cpu_sums *sums, size_t cpu_count)
 }
 
 /**
- * cpu_sums_merge() - add all sums of another lock
+ * cpu_sums_merge() - add other sums, CPU by CPU
  * @sums: sums to change
  * @more: sums to add
  *

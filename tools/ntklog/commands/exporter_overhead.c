@@ -29,7 +29,7 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 {
 	const uint64_t *totals = exporter->counters.totals;
 	uint64_t missing = exporter->live_sums.recording.drain.missing_count;
-	unsigned int notes = exporter->live_sums.identities.replaced_notes;
+	unsigned int replaced_notes = exporter->live_sums.identities.replaced_notes;
 	struct exporter_loss *loss = &exporter->loss;
 
 	loss->lost_events += counts->lost - exporter->session_counts_before.lost;
@@ -43,9 +43,9 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 	loss->missing_buffers += missing - exporter->missing_buffers_before;
 	exporter->missing_buffers_before = missing;
 	/* The file counts from 0 again when all notes are read once more. */
-	loss->lost_notes += notes >= exporter->lost_notes_before ?
-			    notes - exporter->lost_notes_before : notes;
-	exporter->lost_notes_before = notes;
+	loss->lost_notes += replaced_notes >= exporter->lost_notes_before ?
+			    replaced_notes - exporter->lost_notes_before : replaced_notes;
+	exporter->lost_notes_before = replaced_notes;
 }
 
 /**

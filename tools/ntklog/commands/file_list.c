@@ -45,7 +45,7 @@ static int add_path(struct file_list *list, char *path)
 }
 
 /**
- * file_list_add() - add a file, or the files of a directory
+ * file_list_add() - add a file, or the files *.etl of a directory
  * @list: list to change
  * @path: path of the file or of the directory
  *

@@ -129,8 +129,8 @@ int etl_logfile_header(const struct etl_event *event, struct trace_logfile_heade
 	size_t common = offsetof(struct trace_logfile_header64, logger_name);
 	size_t zone = offsetof(struct trace_logfile_header64, time_zone);
 	size_t zone32 = offsetof(struct trace_logfile_header32, time_zone);
-	size_t clocks_offset = offsetof(struct trace_logfile_header64, boot_time);
-	size_t clocks32 = offsetof(struct trace_logfile_header32, boot_time);
+	size_t boot_offset = offsetof(struct trace_logfile_header64, boot_time);
+	size_t boot_offset32 = offsetof(struct trace_logfile_header32, boot_time);
 
 	if (event->hook_id != EVENT_TRACE_TYPE_LOGFILE_HEADER ||
 	    (event->header_type != TRACE_HEADER_TYPE_SYSTEM32 &&
@@ -138,14 +138,14 @@ int etl_logfile_header(const struct etl_event *event, struct trace_logfile_heade
 	    event->data_size < (is64 ? sizeof(*header) : sizeof(struct trace_logfile_header32)))
 		return -1;
 	if (!is64)
-		clocks32 -= find_missing_padding(event->data);
+		boot_offset32 -= find_missing_padding(event->data);
 	*header = (struct trace_logfile_header64) { 0 };
 	memcpy(header, event->data, common);
 	memcpy(&header->time_zone, event->data + (is64 ? zone : zone32),
 	       sizeof(header->time_zone));
-	memcpy((char *)header + clocks_offset, event->data + (is64 ? clocks_offset : clocks32),
-	       sizeof(*header) - clocks_offset);
-	*names = event->data + (is64 ? clocks_offset : clocks32) + sizeof(*header) - clocks_offset;
+	memcpy((char *)header + boot_offset, event->data + (is64 ? boot_offset : boot_offset32),
+	       sizeof(*header) - boot_offset);
+	*names = event->data + (is64 ? boot_offset : boot_offset32) + sizeof(*header) - boot_offset;
 	return 0;
 }
 

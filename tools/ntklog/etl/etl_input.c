@@ -51,7 +51,7 @@ static size_t read_pipe(struct etl_input *input, unsigned char *data, size_t siz
 
 		if (input->wait && !poll(&polled, 1, 0))
 			input->wait(input->argument);
-		/* The function may end the input. */
+		/* @input->wait may end the input. */
 		if (input->error)
 			break;
 		n = read(input->fd, data + got, size - got);

@@ -41,13 +41,13 @@ static uint64_t get_pointer(const unsigned char *from, unsigned int pointer_size
 static int read_addresses(struct etl_stack *stack, struct etl_file *file,
 			  const struct etl_event *event, size_t at)
 {
-	size_t address_bytes = event->data_size - at;
+	size_t addresses_size = event->data_size - at;
 
-	if (address_bytes % stack->pointer_size)
+	if (addresses_size % stack->pointer_size)
 		return etl_leave_out_event(file, event,
 					   "stack with 0x%zx bytes of addresses of %u bytes each",
-					   address_bytes, stack->pointer_size);
-	stack->count = address_bytes / stack->pointer_size;
+					   addresses_size, stack->pointer_size);
+	stack->count = addresses_size / stack->pointer_size;
 	if (!stack->count || stack->count > STACK_WALK_MAX)
 		return etl_leave_out_event(file, event, "stack with %zu addresses, not 1 to %d",
 					   stack->count, STACK_WALK_MAX);

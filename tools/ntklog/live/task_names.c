@@ -356,7 +356,7 @@ static void give_name(struct task_names *names, struct task_name *task, uint32_t
 }
 
 /*
- * Call names->give() with the name in each note of a task, unless the user has it already. Each
+ * Call names->on_name() with the name in each note of a task, unless the user has it already. Each
  * note ends a name, so the name that was read from /proc is outdated: read the task again.
  */
 static void give_notes(struct task_names *names, struct task_name *task)
@@ -394,7 +394,7 @@ static void give_task(struct task_names *names, struct task_name *task)
 }
 
 /**
- * task_names_give_new() - pass the names of the tasks that are new in the trace to @names->give
+ * task_names_give_new() - pass the names of the tasks that are new in the trace to @names->on_name
  * @names: tasks of the trace
  */
 void task_names_give_new(struct task_names *names)
@@ -404,7 +404,7 @@ void task_names_give_new(struct task_names *names)
 }
 
 /**
- * task_names_update() - pass new names of tasks to @names->give
+ * task_names_update() - pass new names of tasks to @names->on_name
  * @names: tasks of the trace
  */
 void task_names_update(struct task_names *names)
@@ -424,7 +424,7 @@ void task_names_update(struct task_names *names)
 }
 
 /**
- * task_names_finish() - read all tasks of the trace once more, and pass new names to @names->give
+ * task_names_finish() - read all tasks of the trace again, and pass new names to @names->on_name
  * @names: tasks of the trace
  */
 void task_names_finish(struct task_names *names)

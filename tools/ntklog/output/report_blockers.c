@@ -146,7 +146,7 @@ static const struct column waiter_columns[] = {
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max_cell, "longest wait"),
 };
 
-/* The rows of a waiter for all locks; in a table, by the waiter's label. */
+/* Sum of a waiter's rows for all locks, in a hash table by the waiter's label. */
 struct waiter_sum {
 	struct charge_row row;
 	UT_hash_handle hh;

@@ -81,13 +81,15 @@ function makeBars(line, row, most) {
   row.sums.forEach((sum, i) => {
     if (sum <= 0)
       return;
-    const tall = Math.max(2, sum / most * (ROW_HEIGHT - 2)), begin = line.origin + i * line.slot;
+    const barHeight = Math.max(2, sum / most * (ROW_HEIGHT - 2));
+    const begin = line.origin + i * line.slot;
     const label = `${row.label}\nfrom ${begin.toFixed(3)} s on: ${sum.toFixed(3)} ${line.what}\n` +
       `${formatTime(sum * line.slot * 1e9)} in ${formatTime(line.slot * 1e9)}`;
     const mark = makeSvg("g", { role: "img", "aria-label": label },
                          makeSvg("rect", { class: "hit", x: i, width: 1, height: ROW_HEIGHT }),
                          makeSvg("rect", { class: line.is_wait ? "wait" : "hold", x: i,
-                                           y: ROW_HEIGHT - tall, width: 0.92, height: tall }));
+                                           y: ROW_HEIGHT - barHeight, width: 0.92,
+                                           height: barHeight }));
     mark.slot = i;
     svg.append(mark);
     slots.push(mark);
