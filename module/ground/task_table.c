@@ -150,14 +150,13 @@ void ntklog_make_spare_task_records(void)
  * With more records than this in the table, the work frees those of blocked tasks. Twice the number
  * that was left the last time, so that it visits at most two records for each inserted one.
  */
-static u32 ntklog_allowed_record_count = NTKLOG_RECORDS_KEPT;
+static u32 ntklog_records_max = NTKLOG_RECORDS_KEPT;
 
 static void ntklog_run_spare_work(struct work_struct *work)
 {
-	if (ntklog_count_task_records() > ntklog_allowed_record_count) {
+	if (ntklog_count_task_records() > ntklog_records_max) {
 		ntklog_free_blocked_task_records();
-		ntklog_allowed_record_count =
-			max(NTKLOG_RECORDS_KEPT, 2 * ntklog_count_task_records());
+		ntklog_records_max = max(NTKLOG_RECORDS_KEPT, 2 * ntklog_count_task_records());
 	}
 	ntklog_make_spare_task_records();
 }

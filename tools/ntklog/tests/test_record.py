@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import resource
+import signal
 import subprocess
 import time
 
@@ -176,10 +177,10 @@ class Record(Directory):
     def test_signal_while_the_start_attaches_stops_everything(self):
         self.write_session_file(7, "slow_start", "")
         self.write_file("linux_mode", "full")
-        for signal in "INT", "TERM", "HUP":
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             process = self.record("--mode", "waits")
             self.wait_for(lambda: os.path.exists(self.session_path(7, "is_starting")))
-            subprocess.run(["kill", "-" + signal, str(process.pid)], check=True)
+            process.send_signal(number)
             error = process.communicate(timeout=600)[1].decode()
             self.assertEqual(process.returncode, 1)
             self.assertIn("session 7: interrupted while it started: nothing was recorded", error)
