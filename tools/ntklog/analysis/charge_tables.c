@@ -218,7 +218,7 @@ static void drop_unused_labels(struct charge_sums *sums)
 		label->is_used = false;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
 		sums->fixed_labels[i]->is_used = true;
-	for (row = sums->rows; row < sums->rows + sums->row_count; row++) {
+	for_each_charge_row(row, sums) {
 		row->key.first_label->is_used = true;
 		row->key.second_label->is_used = true;
 	}

@@ -209,6 +209,11 @@ struct charge_sums {
 	struct charged_class *class_cache[1 << CHARGE_CLASS_CACHE_BITS];
 };
 
+/* Visit each row. Without rows the array is NULL, to which C does not allow to add even 0. */
+#define for_each_charge_row(row, sums)					\
+	for ((row) = (sums)->rows;					\
+	     (row) && (row) < (sums)->rows + (sums)->row_count; (row)++)
+
 struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key);
 void charge_limit_tables(struct charge_sums *sums);
 void charge_row_add(struct charge_row *sum, const struct charge_row *row);

@@ -270,7 +270,7 @@ static void add_holder_series(struct lock_metrics *metrics, const struct interva
 		metrics->no_memory = true;
 		return;
 	}
-	for (row = charge_sums->rows; row < charge_sums->rows + charge_sums->row_count; row++)
+	for_each_charge_row(row, charge_sums)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
 			rows[used++] = row;
 	qsort(rows, used, sizeof(*rows), compare_rows);

@@ -74,7 +74,7 @@ static void find_largest_rows(const struct charge_sums *sums, const struct charg
 	size_t i;
 
 	memset(largest, 0, count * sizeof(*largest));
-	for (row = sums->rows; row < sums->rows + sums->row_count; row++) {
+	for_each_charge_row(row, sums) {
 		if (row->key.kind != kind || charge_row_is_of_others(sums, row) ||
 		    row->key.class != class)
 			continue;

@@ -159,7 +159,7 @@ void difference_write(const struct difference *difference, FILE *stream)
 	const struct difference_row *row;
 
 	fwrite(difference, sizeof(*difference), 1, stream);
-	for (row = difference->rows; row < difference->rows + difference->row_count; row++) {
+	for (row = difference->rows; row && row < difference->rows + difference->row_count; row++) {
 		fwrite(row->sums, sizeof(row->sums), 1, stream);
 		fwrite(&row->is_spinning, sizeof(row->is_spinning), 1, stream);
 		text_send(row->lock, stream);

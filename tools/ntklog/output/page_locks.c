@@ -203,8 +203,9 @@ static json_t *names_json(const struct report *report, const struct charged_clas
 	double rest = 0;
 	size_t count = 0, i;
 
-	for (row = sums->rows; rows && row < sums->rows + sums->row_count; row++)
-		if (row->key.kind == kind && !memcmp(&row->key.class->key, key, sizeof(*key)))
+	for_each_charge_row(row, sums)
+		if (rows && row->key.kind == kind &&
+		    !memcmp(&row->key.class->key, key, sizeof(*key)))
 			rows[count++] = row;
 	if (count)
 		qsort(rows, count, sizeof(*rows), compare_rows);

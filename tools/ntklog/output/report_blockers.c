@@ -111,7 +111,7 @@ static void make_blockers(struct report *report)
 	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charge_row *row;
 
-	for (row = sums->rows; row < sums->rows + sums->row_count; row++)
+	for_each_charge_row(row, sums)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
 			table_add_row(&report->tables[REPORT_BLOCKERS], report, row);
 	make_title(report);
@@ -156,11 +156,11 @@ struct waiter_sum {
 static void make_waiter_rows(struct report *report)
 {
 	struct table *table = &report->tables[REPORT_WAITERS];
-	const struct charge_sums *charger = &report->analysis->charge_sums;
+	const struct charge_sums *charge_sums = &report->analysis->charge_sums;
 	struct waiter_sum *sums = NULL, *sum;
 	const struct charge_row *row;
 
-	for (row = charger->rows; row < charger->rows + charger->row_count; row++) {
+	for_each_charge_row(row, charge_sums) {
 		if (row->key.kind != CHARGE_ROW_WAITER)
 			continue;
 		hash_find_or_add(sums, row.key.first_label, &row->key.first_label, UINT32_MAX, sum);
@@ -185,7 +185,7 @@ static void make_waiters(struct report *report)
 		make_waiter_rows(report);
 		return;
 	}
-	for (row = sums->rows; row < sums->rows + sums->row_count; row++)
+	for_each_charge_row(row, sums)
 		if (row->key.kind == CHARGE_ROW_WAITER)
 			table_add_row(&report->tables[REPORT_WAITERS], report, row);
 }
