@@ -73,10 +73,10 @@ bool ntklog_record_is_unused(const struct ntklog_task *record)
 }
 
 /**
- * ntklog_drop_sleeping_slots() - free the slots of an exiting task's sleeping locks, and count them
- * @record: record of the task
+ * ntklog_drop_sleeping_slots() - free and count the slots of sleeping locks in an unlinked record
+ * @record: the record, whose task cannot look it up any more
  *
- * Context: any. The task takes no slot any more.
+ * Context: any.
  */
 void ntklog_drop_sleeping_slots(struct ntklog_task *record)
 {

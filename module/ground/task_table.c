@@ -381,10 +381,10 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
  * ntklog_unlink_task_record() - remove a record from the table
  * @record: the record
  *
- * An exiting task and ntklog_free_idle_task_records() may unlink the same record concurrently. One
- * of the calls succeeds.
+ * Several tasks may unlink the same record concurrently. One of the calls succeeds.
  *
- * Context: an RCU read-side section in which @record was found in the table.
+ * Context: an RCU read-side section in which @record was found in the table, or the task of a
+ * record with exit_is_missed.
  * Return: true if this call has removed it. The caller must then free it.
  */
 bool ntklog_unlink_task_record(struct ntklog_task *record)

@@ -221,7 +221,10 @@ static const struct ntklog_selftest_case {
 static struct ntklog_selftest_result
 ntklog_original_results[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXT_COUNT];
 
-/* Undoes what a wrong replacement has changed. Called with migration disabled. */
+/*
+ * Run the case and save the states. Then undo what a wrong replacement has changed. Called with
+ * migration disabled.
+ */
 static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *test)
 {
 	static struct lock_class_key keys[2][SELFTEST_CONTEXT_COUNT] __maybe_unused;

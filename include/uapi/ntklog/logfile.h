@@ -82,7 +82,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_time_zone_information, daylight_bias, 0xA8);
  * @end_time: FILETIME of the session's end
  * @timer_resolution: in units of 100 ns
  * @maximum_file_size: in MiB; 0: no limit
- * @log_file_mode: EVENT_TRACE_*_MODE
+ * @log_file_mode: EVENT_TRACE_*MODE*
  * @buffers_written: number of buffers of the file, with this one
  * @start_buffers: 1
  * @pointer_size: 8 or 4
