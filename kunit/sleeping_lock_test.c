@@ -35,15 +35,15 @@ static void (*part_in_round)(unsigned int round);
  * The numbers of acquisitions (attempts) and of waits, minus the counters of their outcomes and the
  * slots in use or dropped. Both are 0 if each acquisition and wait is counted once.
  */
-struct remainders {
+struct unaccounted {
 	s64 acquisitions;
 	s64 waits;
 };
 
-static struct remainders read_remainders(void)
+static struct unaccounted count_unaccounted(void)
 {
 	const struct ntklog_sleeping_slot_totals sum = ntklog_count_sleeping_slots();
-	struct remainders remainders = {
+	struct unaccounted unaccounted = {
 		.acquisitions = -(sum.held_slots + sum.waiting_slots + sum.dropped_slots),
 		.waits = -(sum.waiting_slots + sum.dropped_waiting_slots),
 	};
@@ -53,16 +53,16 @@ static struct remainders read_remainders(void)
 		const struct ntklog_sleeping_lock_cpu *counts =
 			per_cpu_ptr(&ntklog_sleeping_lock_cpu, cpu);
 
-		remainders.acquisitions += READ_ONCE(counts->acquire_attempts) -
-					   READ_ONCE(counts->untracked_count) -
-					   READ_ONCE(counts->waits_given_up) -
-					   READ_ONCE(counts->releases_missed) -
-					   ntklog_get_release_count(&counts->release_count);
-		remainders.waits += READ_ONCE(counts->waits_begun) -
-				    READ_ONCE(counts->waits_ended) -
-				    READ_ONCE(counts->waits_given_up);
+		unaccounted.acquisitions += READ_ONCE(counts->acquire_attempts) -
+					    READ_ONCE(counts->untracked_count) -
+					    READ_ONCE(counts->waits_given_up) -
+					    READ_ONCE(counts->releases_missed) -
+					    ntklog_get_release_count(&counts->release_count);
+		unaccounted.waits += READ_ONCE(counts->waits_begun) -
+				     READ_ONCE(counts->waits_ended) -
+				     READ_ONCE(counts->waits_given_up);
 	}
-	return remainders;
+	return unaccounted;
 }
 
 static void wait_for_round(const unsigned int *word, unsigned int round)
@@ -92,13 +92,13 @@ static int play_rounds(void *unused)
 
 /*
  * The other thread acquires the lock and calls @other_part; this thread calls @test_part. Returns
- * the number of rounds after which read_remainders() is not what it was at the start.
+ * the number of rounds after which count_unaccounted() is not what it was at the start.
  */
 static unsigned int count_failed_rounds(struct kunit *test,
 					void (*other_part)(unsigned int round),
 					void (*test_part)(void))
 {
-	const struct remainders before = read_remainders();
+	const struct unaccounted before = count_unaccounted();
 	unsigned int round, failed = 0;
 
 	begun_round = 0;
@@ -110,7 +110,7 @@ static unsigned int count_failed_rounds(struct kunit *test,
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
 	for (round = 1; round <= ROUNDS; round++) {
-		struct remainders remainders;
+		struct unaccounted unaccounted;
 
 		KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 		/* Pairs with smp_load_acquire() in wait_for_round(). */
@@ -121,9 +121,9 @@ static unsigned int count_failed_rounds(struct kunit *test,
 		WRITE_ONCE(ended_round, round);
 		wait_for_round(&done_round, round);
 		ntklog_disable_sleeping_class(TEST_CLASS);
-		remainders = read_remainders();
-		failed += remainders.acquisitions != before.acquisitions ||
-			  remainders.waits != before.waits;
+		unaccounted = count_unaccounted();
+		failed += unaccounted.acquisitions != before.acquisitions ||
+			  unaccounted.waits != before.waits;
 	}
 	test_thread_join(&other);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
@@ -234,7 +234,7 @@ static int acquire_more_than_slots(void *data)
 /* Another thread releases the semaphores, and the hooks cannot find the slots of the acquirer. */
 static void slots_of_released_semaphores_reclaimed(struct kunit *test)
 {
-	const struct remainders before = read_remainders();
+	const struct unaccounted before = count_unaccounted();
 	u64 untracked = 1;
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
@@ -244,7 +244,7 @@ static void slots_of_released_semaphores_reclaimed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, untracked, 0);
 	ntklog_disable_sleeping_class(TEST_CLASS);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
-	KUNIT_EXPECT_EQ(test, read_remainders().acquisitions, before.acquisitions);
+	KUNIT_EXPECT_EQ(test, count_unaccounted().acquisitions, before.acquisitions);
 }
 
 /* Count the untracked acquisitions while all slots are in use, and again when the holds are old. */
@@ -274,7 +274,7 @@ static int acquire_shared_more_than_slots(void *data)
 /* The holds are old, and the hooks have not seen a release. No two are of one lock. */
 static void slots_of_old_readers_reclaimed(struct kunit *test)
 {
-	const struct remainders before = read_remainders();
+	const struct unaccounted before = count_unaccounted();
 	u64 untracked[2] = { 0, 1 };
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
@@ -283,7 +283,7 @@ static void slots_of_old_readers_reclaimed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, untracked[0], 1);
 	KUNIT_EXPECT_EQ(test, untracked[1], 0);
 	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
-	KUNIT_EXPECT_EQ(test, read_remainders().acquisitions, before.acquisitions);
+	KUNIT_EXPECT_EQ(test, count_unaccounted().acquisitions, before.acquisitions);
 }
 
 static void acquire_and_release(bool has_waiters, unsigned int contentions)

@@ -83,8 +83,8 @@ module_param(excessive_next_ms, uint, 0400);
 MODULE_PARM_DESC(excessive_next_ms,
 		 "milliseconds from each such time-out to the next, 1 to 3600000, default 4000");
 
-static unsigned int blockers;
-module_param(blockers, uint, 0400);
+static unsigned int blocker_rate;
+module_param_named(blockers, blocker_rate, uint, 0400);
 MODULE_PARM_DESC(blockers,
 		 "of the releases of queued locks that leave a waiter behind, one in this many is written as well; 0 (the default): none");
 
@@ -149,7 +149,7 @@ static int __init ntklog_init(void)
 				    resource, resource_value_count);
 	if (err)
 		goto err_spin_lock_state;
-	ntklog_spin_lock_blocker_rate = blockers;
+	ntklog_spin_lock_blocker_rate = blocker_rate;
 	err = etw_init_sessions(buffer_size, buffers);
 	if (err)
 		goto err_spin_lock_state;

@@ -33,7 +33,7 @@ torture_param(int, hardirqs, 1, "hard interrupt timers on each CPU");
 torture_param(int, interval_us, 500, "mean time between two expiries of a timer");
 torture_param(int, locks, 6, "number of locks, 1 to 16");
 torture_param(int, nest, 4, "maximum locks that a thread holds, 1 to the number of locks");
-torture_param(int, hold_us, 5, "maximum time that a nest of locks is held; 0: no delay");
+torture_param(int, hold_us, 5, "maximum delay while a nest of locks is held; 0: none");
 torture_param(int, stall_ms, 0, "sleep of one thread, once, with a resource held; 0: none");
 torture_param(bool, out_of_order, true, "release a third of the nests in random order");
 torture_param(int, duration, 10, "seconds until the test ends; 0: at rmmod");

@@ -19,8 +19,8 @@
  * @hardirqs: timers on each CPU; spin locks only
  * @interval_us: mean time between two expiries of a timer, microseconds
  * @lock_count: at most TORTURE_LOCKS_MAX
- * @nest: maximum number of locks in a nest, unless a thread tries to acquire all resources
- * @hold_us: maximum time for which a nest of locks is held, microseconds
+ * @nest: maximum number of locks in a thread's nest, unless it tries to acquire all resources
+ * @hold_us: maximum delay while a nest of locks is held, microseconds
  * @stall_ms: time that one thread sleeps once while it holds a resource, milliseconds
  * @out_of_order: release about a third of the nests in random order; spin locks only
  */

@@ -68,8 +68,8 @@ static bool ntklog_copy_slot(const struct ntklog_task *record,
 	smp_rmb();
 	off_cpu_now = ntklog_get_off_cpu_times(record);
 	/*
-	 * The task may have filled the slot anew during the reads: test the lock and the time after
-	 * them. Pairs with the smp_store_release() that publishes slot->lock.
+	 * The task may have freed and filled the slot during the reads: test the lock and the time
+	 * after them. Pairs with the cmpxchg() that frees the slot.
 	 */
 	smp_rmb();
 	if (READ_ONCE(slot->lock) != held_lock->lock ||

@@ -321,8 +321,8 @@ static void ntklog_print_value(struct seq_file *seq, int actual, int expected)
 	seq_printf(seq, actual == expected ? " %d" : " %d(%d)", actual, expected);
 }
 
-static bool ntklog_report_case(struct seq_file *seq, const char *name, const char *context,
-			       bool is_held,
+static bool ntklog_report_case(struct seq_file *seq, const char *name,
+			       const char *context_name, bool is_held,
 			       const struct ntklog_selftest_state *actual,
 			       const struct ntklog_selftest_state *expected)
 {
@@ -330,7 +330,7 @@ static bool ntklog_report_case(struct seq_file *seq, const char *name, const cha
 
 	if (!seq)
 		return is_equal;
-	seq_printf(seq, "%s %s%s%s", name, context, is_held ? ",owned" : "",
+	seq_printf(seq, "%s %s%s%s", name, context_name, is_held ? ",owned" : "",
 		   ntklog_running_test.choice_rule == PERF_CHOOSE_ALL ? ",chosen" : "");
 	seq_printf(seq, actual->word == expected->word ? " 0x%x" : " 0x%x(0x%x)", actual->word,
 		   expected->word);

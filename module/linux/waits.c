@@ -30,12 +30,12 @@
 #define NTKLOG_WAIT_FRAMES_MAX	16
 
 /**
- * struct ntklog_nested_waits - nested waits of a CPU
+ * struct ntklog_wait_cpu - nested waits of a CPU
  * @entries: the waits, the innermost one last; ntklog_wait_depth of them are in use
  *
  * Written by its own CPU only, with interrupts off. Freed when no probe runs.
  */
-struct ntklog_nested_waits {
+struct ntklog_wait_cpu {
 	struct {
 		const void *lock;
 		u8 acquire_mode;
@@ -43,7 +43,7 @@ struct ntklog_nested_waits {
 	} entries[NTKLOG_NESTED_WAITS_MAX];
 };
 
-static struct ntklog_nested_waits __percpu *ntklog_nested_waits;
+static struct ntklog_wait_cpu __percpu *ntklog_wait_cpu;
 
 /* Number of nested waits of a CPU. Written by the CPU; cleared while no probe is registered. */
 static DEFINE_PER_CPU(unsigned int, ntklog_wait_depth);
@@ -81,7 +81,7 @@ static u8 ntklog_flags_to_acquire_mode(unsigned int flags)
 bool ntklog_is_wait_lock_of_rwlock(const void *lock)
 {
 #ifdef CONFIG_QUEUED_RWLOCKS
-	const struct ntklog_nested_waits *waits = this_cpu_ptr(ntklog_nested_waits);
+	const struct ntklog_wait_cpu *waits = this_cpu_ptr(ntklog_wait_cpu);
 	unsigned int depth = this_cpu_read(ntklog_wait_depth);
 	const struct qrwlock *innermost_rwlock;
 
@@ -102,7 +102,7 @@ static bool ntklog_wait_is_enabled(u8 mode)
 
 static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned int flags)
 {
-	struct ntklog_nested_waits *waits;
+	struct ntklog_wait_cpu *waits;
 	u8 mode = ntklog_flags_to_acquire_mode(flags);
 	unsigned long irq_flags;
 	unsigned int depth;
@@ -110,7 +110,7 @@ static notrace void ntklog_wait_begin_probe(void *unused, void *lock, unsigned i
 	if (!mode || in_nmi())
 		return;
 	local_irq_save(irq_flags);
-	waits = this_cpu_ptr(ntklog_nested_waits);
+	waits = this_cpu_ptr(ntklog_wait_cpu);
 	depth = this_cpu_read(ntklog_wait_depth);
 	if (ntklog_is_wait_lock_of_rwlock(lock)) {
 		/* The wait for the lock of the queue is a part of the wait for the rwlock. */
@@ -143,7 +143,7 @@ static unsigned long ntklog_find_lock_caller(void)
 
 static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 {
-	struct ntklog_nested_waits *waits;
+	struct ntklog_wait_cpu *waits;
 	unsigned long irq_flags;
 	unsigned int number;
 	u32 spin_count;
@@ -153,7 +153,7 @@ static notrace void ntklog_wait_end_probe(void *unused, void *lock, int err)
 	if (!this_cpu_read(ntklog_wait_depth) || in_nmi())
 		return;
 	local_irq_save(irq_flags);
-	waits = this_cpu_ptr(ntklog_nested_waits);
+	waits = this_cpu_ptr(ntklog_wait_cpu);
 	number = this_cpu_read(ntklog_wait_depth);
 	while (number && waits->entries[number - 1].lock != lock)
 		number--;
@@ -186,8 +186,8 @@ int ntklog_watch_waits(u8 spin_kind, const char **failed_name)
 	int cpu, err;
 
 	if (!ntklog_wait_kind_bits) {
-		ntklog_nested_waits = alloc_percpu(struct ntklog_nested_waits);
-		if (!ntklog_nested_waits) {
+		ntklog_wait_cpu = alloc_percpu(struct ntklog_wait_cpu);
+		if (!ntklog_wait_cpu) {
 			*failed_name = "contention_begin";
 			return -ENOMEM;
 		}
@@ -197,7 +197,7 @@ int ntklog_watch_waits(u8 spin_kind, const char **failed_name)
 		err = ntklog_watch_contention(ntklog_wait_begin_probe, ntklog_wait_end_probe,
 					      failed_name);
 		if (err) {
-			free_percpu(ntklog_nested_waits);
+			free_percpu(ntklog_wait_cpu);
 			return err;
 		}
 	}
@@ -216,6 +216,6 @@ void ntklog_stop_watching_waits(u8 spin_kind)
 	WRITE_ONCE(ntklog_wait_kind_bits, ntklog_wait_kind_bits & ~BIT(spin_kind));
 	if (!ntklog_wait_kind_bits) {
 		ntklog_stop_watching_contention(ntklog_wait_begin_probe, ntklog_wait_end_probe);
-		free_percpu(ntklog_nested_waits);
+		free_percpu(ntklog_wait_cpu);
 	}
 }

@@ -389,10 +389,12 @@ static void ntklog_write_event_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 
 }
 
 /*
- * @is_lock_held: this CPU still holds a lock with a slot.
+ * Restart an expired countdown, and have the next release take the slow path if @count, the number
+ * of uncontended acquisitions, is a multiple of @rate.
  *
- * With no lock held, hold_limit need not be 0: an uncontended acquisition changes the count, and
- * the tag of a contended acquisition makes its release take the slow path anyway.
+ * @is_lock_held: this CPU still holds a lock with a slot. With no lock held, hold_limit need not be
+ * 0: an uncontended acquisition changes the count, and the tag of a contended acquisition makes its
+ * release take the slow path anyway.
  *
  * @state is the value from which the caller has computed @count; cpu->state may have changed since.
  */

@@ -43,7 +43,8 @@ static const unsigned char shim_nop[] = { 0x0f, 0x1f, 0x44, 0, 0 };
 #define SHIM_JUMP	0xe9
 #define SHIM_CALL	0xe8
 
-static void shim_write(unsigned char *code, unsigned char operation, const unsigned char *target)
+static void shim_write_branch(unsigned char *code, unsigned char operation,
+			      const unsigned char *target)
 {
 	int distance = target - (code + sizeof(shim_nop));
 
@@ -56,7 +57,7 @@ static void shim_patch(const struct shim_site *site)
 	if (site->key->on == site->nop_if_enabled)
 		memcpy(site->code, shim_nop, sizeof(shim_nop));
 	else
-		shim_write(site->code, SHIM_JUMP, site->target);
+		shim_write_branch(site->code, SHIM_JUMP, site->target);
 }
 
 /* Make patched code visible to the instruction fetch of all threads. */
@@ -148,7 +149,7 @@ void shim_patch_call(void *function, const void *target)
 	    memcmp(code, shim_nop, sizeof(shim_nop)) && code[0] != SHIM_CALL)
 		abort();
 	if (target)
-		shim_write(code, SHIM_CALL, target);
+		shim_write_branch(code, SHIM_CALL, target);
 	else
 		memcpy(code, shim_nop, sizeof(shim_nop));
 	shim_sync_patched_code();
