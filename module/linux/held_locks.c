@@ -72,7 +72,11 @@ static bool ntklog_copy_slot(const struct ntklog_task *record,
 	 * after them. Pairs with the cmpxchg() that frees the slot.
 	 */
 	smp_rmb();
-	if (READ_ONCE(slot->lock) != held_lock->lock ||
+	/*
+	 * The same lock may be in the slot again, with another time. Pairs with the
+	 * smp_store_release() that publishes slot->lock.
+	 */
+	if (smp_load_acquire(&slot->lock) != held_lock->lock ||
 	    ntklog_read_u64(slot->acquire_time) != held_lock->since)
 		return false;
 	held_lock->off_cpu = ntklog_subtract_off_cpu_times(&off_cpu_now, &off_cpu_before);

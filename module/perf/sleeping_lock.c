@@ -127,12 +127,12 @@ static bool ntklog_count_and_sample_release(u64 wait_time, u32 contention_delta,
 static bool ntklog_admit_sleeping_blocker(void)
 {
 	unsigned long flags;
-	bool is_within_limit;
+	bool is_below_limit;
 
 	local_irq_save(flags);
-	is_within_limit = ntklog_admit_record(this_cpu_ptr(&ntklog_sleeping_lock_cpu.blocker_limit));
+	is_below_limit = ntklog_admit_record(this_cpu_ptr(&ntklog_sleeping_lock_cpu.blocker_limit));
 	local_irq_restore(flags);
-	return is_within_limit;
+	return is_below_limit;
 }
 
 /* The release of a reader has no hook, because it is inlined: only the wait is recorded. */
