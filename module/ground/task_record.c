@@ -56,7 +56,8 @@ bool ntklog_record_has_nt_state(const struct ntklog_task *record)
  * A slot whose resource is not tracked any more also counts as used.
  *
  * Context: any. The value may be stale when it is returned, unless the task cannot run.
- * Return: true if the task has no NT state and no slot, and no time without a CPU is being counted.
+ * Return: true if the task has no NT state and no slot, no time without a CPU is being counted, and
+ * the task need not free the record itself (@exit_is_missed).
  */
 bool ntklog_record_is_unused(const struct ntklog_task *record)
 {

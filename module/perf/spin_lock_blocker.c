@@ -17,6 +17,8 @@
  * ntklog_count_and_sample_blocker() - count a blocker, if the release is one, and sample it
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_*
  *
+ * Counts nothing while the sample rate of blockers is 0.
+ *
  * Context: interrupts off; also NMI.
  * Return: WMI_SPINLOCK_RULE_BLOCKER if the rate samples this release, otherwise 0.
  */
@@ -55,7 +57,7 @@ bool ntklog_admit_blocker(void)
  * @time: clock at the release
  * @caller: return address of the release function
  *
- * Does nothing if the release is no blocker, or is not sampled.
+ * Counts a blocker. Writes nothing if it is not sampled, or beyond the limit of records.
  *
  * Context: interrupts off; also NMI.
  */

@@ -42,7 +42,10 @@ static u32 ntklog_get_random_below(struct ntklog_sampling_state *sampled, u32 bo
 	return (u64)random * bound >> 32;
 }
 
-/* If the countdown is too short for @distance, the slow path restarts it. */
+/*
+ * Sample the acquisition number @distance from now. The slow path counts down the part of @distance
+ * that exceeds a countdown.
+ */
 static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
 {
 	s32 countdown = min_t(u64, distance - 1, S32_MAX);
