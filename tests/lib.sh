@@ -161,10 +161,11 @@ build_guest_programs()
 REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
 # drop_kernel_races LOG: leave out the reports of KCSAN in which neither stack has a function of
-# the modules (functions that an interrupt or a softirq interrupted do not count), reports about
-# hrtimer_active(), and reports about the counts of kprobes and of relay, which the kernel does not
-# mark. Two CPUs may print at the same time. CONFIG_PRINTK_CALLER prefixes each line with its task or
-# CPU, by which the lines of a report are found.
+# the modules (functions that an interrupt or a softirq interrupted do not count), and reports about
+# data of the kernel that it does not mark: of hrtimer_active(), of hrtimer_wakeup() (a task that
+# sleeps, and its timer), and the counts of kprobes and of relay. Two CPUs may print at the same
+# time. CONFIG_PRINTK_CALLER prefixes each line with its task or CPU, by which the lines of a report
+# are found.
 drop_kernel_races()
 {
 	awk '
@@ -179,7 +180,8 @@ drop_kernel_races()
 		/ by (task|interrupt) / { interrupted = 0 }
 		/(handle_softirqs|(asm_)?(sysvec_[a-z_]*|common_interrupt))\+0x/ { interrupted = 1 }
 		/\[ntklog/ && !interrupted { is_ours = 1 }
-		/data-race in ([a-z_]+ \/ hrtimer_active|hrtimer_active \/ [a-z_]+)$/ { known = 1 }
+		/data-race in [a-z_]+ \/ hrtimer_(active|wakeup)$/ { known = 1 }
+		/data-race in hrtimer_(active|wakeup) \/ [a-z_]+$/ { known = 1 }
 		/data-race in relay_[a-z_]+ \/ relay_[a-z_]+$/ { known = 1 }
 		/data-race in kprobe_ftrace_handler \/ kprobe_ftrace_handler$/ { known = 1 }
 		/======/ {
