@@ -27,13 +27,13 @@ static u32 lock;
 static void begin_tracking(struct kunit *test, u32 stacks)
 {
 	etw_set_stacks(&etw_sessions[0], stacks);
-	session_start(test, PERF_LINUX_SEMAPHORE, 65536, 4);
+	start_session_0(test, PERF_LINUX_SEMAPHORE, 65536, 4);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 }
 
 static void end_tracking(struct kunit *test)
 {
-	session_stop(test);
+	stop_session_0(test);
 	ntklog_disable_sleeping_class(TEST_CLASS);
 	etw_set_stacks(&etw_sessions[0], 0);
 }

@@ -182,7 +182,7 @@ static void task_with_resource_keeps_record(struct kunit *test)
 	disable_excessive_waits(test);
 	KUNIT_EXPECT_EQ(test, free_while_blocked(test, &blocked), 0);
 	KUNIT_EXPECT_TRUE(test, blocked.had_record);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void task_with_sleeping_lock_keeps_record(struct kunit *test)

@@ -37,7 +37,7 @@
 static void start_swap_session(struct kunit *test, u32 version)
 {
 	KUNIT_ASSERT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], version), 0);
-	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
+	start_session_0(test, PERF_CONTEXT_SWITCH, 65536, 64);
 }
 
 /* Return the next event, from index *@next_index on, that has the test's thread ID at @offset. */
@@ -60,7 +60,7 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 	start_swap_session(test, 4);
 	KUNIT_EXPECT_TRUE(test, ntklog_context_swaps_are_traced());
 	test_sleep(50);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
 
 	do
@@ -94,7 +94,7 @@ static void swaps_in_sequence_old_thread_is_previous_new(struct kunit *test)
 	start_swap_session(test, 4);
 	for (i = 0; i < 20; i++)
 		msleep(20);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_GE(test, count_session_events(HOOK_ID), 20u);
 	for (i = 0; i < count_session_events(HOOK_ID); i++) {
 		const u8 *event = get_session_event(i, HOOK_ID);
@@ -117,7 +117,7 @@ static void idle_thread_swapped_out_state_running(struct kunit *test)
 
 		start_swap_session(test, 4);
 		msleep(20);
-		session_stop(test);
+		stop_session_0(test);
 		while ((event = get_session_event(next_index++, HOOK_ID))) {
 			bool was_idle = !read_u32(event, SWAP_OLD_THREAD);
 
@@ -140,7 +140,7 @@ static void interruptible_sleep_wait_reason_wr_queue(struct kunit *test)
 	do
 		schedule_timeout_interruptible(2);
 	while (current->nvcsw == switches);
-	session_stop(test);
+	stop_session_0(test);
 	do
 		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
 	while (read_u8(event, SWAP_STATE) != 5 || read_u8(event, SWAP_WAIT_REASON) == 0);
@@ -157,7 +157,7 @@ static void each_version_set_written_with_its_size(struct kunit *test)
 
 		start_swap_session(test, version);
 		test_sleep(20);
-		session_stop(test);
+		stop_session_0(test);
 		event = find_own_swap(test, SWAP_OLD_THREAD, &next_index);
 		KUNIT_EXPECT_EQ(test, read_u32(event, EVENT_MARKER), 0xC0110000u + version);
 		KUNIT_EXPECT_EQ(test, read_u16(event, EVENT_SIZE), version == 1 ? 0x20 : 0x28);
@@ -211,7 +211,7 @@ static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 		test_sleep(20);
 		for (j = 1; j <= 2; j++)
 			KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[j]), 0);
-		session_stop(test);
+		stop_session_0(test);
 		while ((event = get_session_event(next_index++, HOOK_ID))) {
 			for (j = 1; j <= 2; j++) {
 				const u8 *other_event =
@@ -308,7 +308,7 @@ static void session_observes_after_late_attach(struct kunit *test)
 	int tries = 60000;
 
 	ntklog_sched_switch_tp = &failing_tracepoint;
-	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
+	start_session_0(test, PERF_CONTEXT_SWITCH, 65536, 64);
 	ntklog_sched_switch_tp = sched_switch;
 	run = etw_sessions[0].run;
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_traced());
@@ -322,7 +322,7 @@ static void session_observes_after_late_attach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 0);
 	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed_groups, PERF_CONTEXT_SWITCH));
 	unregister_trace_contextswap(count_probe_call, NULL);
-	session_stop(test);
+	stop_session_0(test);
 	while (ntklog_context_swaps_are_traced() && tries--)
 		usleep_range(500, 1000);
 	tracepoint_synchronize_unregister();

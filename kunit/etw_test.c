@@ -64,8 +64,8 @@ static void rundown_at_start_and_stop_has_parameters(struct kunit *test)
 			ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, parameters,
 						    0x14),
 			STATUS_SUCCESS);
-	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
-	session_stop(test);
+	start_session_0(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
+	stop_session_0(test);
 	check_rundown(test, 0x0F4B);
 	check_rundown(test, 0x0F4C);
 }
@@ -74,8 +74,8 @@ static void group_not_enabled_no_rundown_written(struct kunit *test)
 {
 	int cpu;
 
-	session_start(test, PERF_SPINLOCK_CNTRS, SESSION_BUFFER_SIZE, 4);
-	session_stop(test);
+	start_session_0(test, PERF_SPINLOCK_CNTRS, SESSION_BUFFER_SIZE, 4);
+	stop_session_0(test);
 	for_each_online_cpu(cpu)
 		KUNIT_EXPECT_EQ(test, count_finished_buffers(cpu), 0);
 }
@@ -85,10 +85,10 @@ static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 	const u8 *buffer;
 	u64 before, after;
 
-	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, 0, SESSION_BUFFER_SIZE, 4);
 	before = get_cycles();
 	log_event_of_length(8);
-	session_stop(test);
+	stop_session_0(test);
 	after = get_cycles();
 	buffer = get_session_buffer(TEST_CPU, 0);
 
@@ -119,10 +119,10 @@ static void events_aligned_to_8_rest_of_buffer_ff(struct kunit *test)
 	size_t i, position = BUFFER_EVENTS;
 	const u8 *buffer;
 
-	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < ARRAY_SIZE(event_lengths); i++)
 		log_event_of_length(event_lengths[i]);
-	session_stop(test);
+	stop_session_0(test);
 
 	buffer = get_session_buffer(TEST_CPU, 0);
 	for (i = 0; i < ARRAY_SIZE(event_lengths); i++) {
@@ -152,7 +152,7 @@ static void full_buffer_finished_next_one_used(struct kunit *test)
 	const u8 *buffer, *next;
 	int i;
 
-	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_event_of_length(FILLING_EVENT_LENGTH);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 0);
@@ -164,7 +164,7 @@ static void full_buffer_finished_next_one_used(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + SESSION_BUFFER_SIZE - 0x18, 0xFF, 0x18));
 	KUNIT_EXPECT_EQ(test, read_u64(buffer, BUFFER_SEQUENCE), 1);
 	KUNIT_EXPECT_EQ(test, read_u16(buffer, BUFFER_FLAG), 0x20);
-	session_stop(test);
+	stop_session_0(test);
 	next = get_session_buffer(TEST_CPU, 1);
 	KUNIT_EXPECT_EQ(test, read_u64(next, BUFFER_SEQUENCE), 2);
 	KUNIT_EXPECT_EQ(test, read_u32(next, BUFFER_SAVED_OFFSET), 0x48 + 0x50);
@@ -175,12 +175,12 @@ static void event_of_remaining_size_fits_in_buffer(struct kunit *test)
 {
 	int i;
 
-	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_event_of_length(FILLING_EVENT_LENGTH);
 	/* The remaining 0x18 bytes hold a header and 8 bytes. */
 	log_event_of_length(8);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 	KUNIT_EXPECT_EQ(test, read_u32(get_session_buffer(TEST_CPU, 0), BUFFER_SAVED_OFFSET),
 			SESSION_BUFFER_SIZE);
@@ -193,14 +193,14 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 	size_t size;
 	int i;
 
-	session_start(test, 0, SESSION_BUFFER_SIZE, 2);
+	start_session_0(test, 0, SESSION_BUFFER_SIZE, 2);
 	for (i = 0; i < 2 * EVENTS_PER_BUFFER; i++)
 		log_event_of_length(FILLING_EVENT_LENGTH);
 	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->lost, 0);
 	for (i = 0; i < 7; i++)
 		log_event_of_length(FILLING_EVENT_LENGTH);
 	log_event_of_length(8);
-	session_stop(test);
+	stop_session_0(test);
 
 	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->generated, 2 * EVENTS_PER_BUFFER + 8);
 	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->written, 2 * EVENTS_PER_BUFFER + 1);
@@ -223,14 +223,14 @@ static void no_free_buffer_events_counted_lost(struct kunit *test)
 
 static void flush_of_partly_filled_buffer_finishes_it(struct kunit *test)
 {
-	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, 0, SESSION_BUFFER_SIZE, 4);
 	log_event_of_length(8);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 1);
 	log_event_of_length(8);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 2);
 	KUNIT_EXPECT_EQ(test, read_u64(get_session_buffer(TEST_CPU, 1), BUFFER_SEQUENCE), 2);
 }
@@ -239,9 +239,9 @@ static void last_buffer_of_file_marked(struct kunit *test)
 {
 	unsigned int cpu;
 
-	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	log_event_of_length(8);
-	session_stop(test);
+	stop_session_0(test);
 	cpu = etw_find_last_file_cpu(SESSION->run);
 	if (cpu != TEST_CPU)
 		KUNIT_EXPECT_EQ(test, read_u16(get_session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
@@ -254,7 +254,7 @@ static void time_stamps_in_buffer_monotonic(struct kunit *test)
 	u64 last = 0;
 	int i;
 
-	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, 0, SESSION_BUFFER_SIZE, 4);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++)
 		log_event_of_length(8);
 	for (i = 0; i < EVENTS_PER_BUFFER; i++) {
@@ -263,7 +263,7 @@ static void time_stamps_in_buffer_monotonic(struct kunit *test)
 		KUNIT_EXPECT_GE(test, now, last);
 		last = now;
 	}
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void header_buffer_bytes_match_nt_layout(struct kunit *test)
@@ -273,8 +273,8 @@ static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 	u8 *header;
 	size_t size, i, position;
 
-	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
-	session_stop(test);
+	start_session_0(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
+	stop_session_0(test);
 	header = etw_make_header_buffer(SESSION->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	KUNIT_EXPECT_EQ(test, size, SESSION_BUFFER_SIZE);
@@ -331,7 +331,7 @@ static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 
 static void started_session_changes_refused(struct kunit *test)
 {
-	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 4);
 	KUNIT_EXPECT_EQ(test, etw_start_session(SESSION), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "other"), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_mode(SESSION, ETW_MODE_BUFFERING), -EBUSY);
@@ -340,21 +340,21 @@ static void started_session_changes_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffer_size, SESSION_BUFFER_SIZE);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4);
 	KUNIT_EXPECT_EQ(test, SESSION->settings.group_mask.masks[1], 0x00010000);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(SESSION), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), -EINVAL);
 }
 
 static void restarted_session_buffers_and_counts_reset(struct kunit *test)
 {
-	session_start(test, 0, SESSION_BUFFER_SIZE, 4);
+	start_session_0(test, 0, SESSION_BUFFER_SIZE, 4);
 	log_event_of_length(8);
-	session_stop(test);
-	session_start(test, 0, 2 * SESSION_BUFFER_SIZE, 2);
+	stop_session_0(test);
+	start_session_0(test, 0, 2 * SESSION_BUFFER_SIZE, 2);
 	KUNIT_EXPECT_EQ(test, get_buffer_cpu()->generated, 0);
 	KUNIT_EXPECT_EQ(test, count_finished_buffers(TEST_CPU), 0);
 	log_event_of_length(8);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, read_u64(get_session_buffer(TEST_CPU, 0), BUFFER_SEQUENCE), 1);
 	KUNIT_EXPECT_EQ(test, read_u32(get_session_buffer(TEST_CPU, 0), BUFFER_SIZE),
 			2 * SESSION_BUFFER_SIZE);
@@ -376,9 +376,9 @@ static void buffer_sizes_out_of_range_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4);
 }
 
-static struct perfinfo_groupmask mask_of_words(u32 word1, u32 word0)
+static struct perfinfo_groupmask mask_of_words(u32 word1, u32 mask0)
 {
-	return (struct perfinfo_groupmask) { .masks = { word0, word1 } };
+	return (struct perfinfo_groupmask) { .masks = { mask0, word1 } };
 }
 
 static int parse_and_apply(const char *text, struct perfinfo_groupmask *mask)
@@ -399,7 +399,7 @@ static void group_mask_changed_by_name_and_number(struct kunit *test)
 	/* Each row changes the mask that the previous row has set. */
 	static const struct {
 		const char *text;
-		u32 word1, word0;
+		u32 word1, mask0;
 	} changes[] = {
 		{ "PERF_SPINLOCK", 0x00010000 },
 		{ "0x20200000", 0x00200000 },
@@ -430,7 +430,7 @@ static void group_mask_changed_by_name_and_number(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(changes); i++) {
-		expected = mask_of_words(changes[i].word1, changes[i].word0);
+		expected = mask_of_words(changes[i].word1, changes[i].mask0);
 		KUNIT_EXPECT_EQ_MSG(test, parse_and_apply(changes[i].text, &mask), 0, "'%s'",
 				    changes[i].text);
 		KUNIT_EXPECT_MEMEQ_MSG(test, &mask, &expected, sizeof(mask), "'%s'",

@@ -198,7 +198,7 @@ u64 read_little_endian(const u8 *bytes, size_t offset, size_t size)
 }
 
 /* Start session 0. @group: PERF_*, or 0 for no group. */
-void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
+void start_session_0(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 {
 	struct etw_session *session = &etw_sessions[0];
 	struct etw_group_mask_change change = { .replaces_mask = true };
@@ -214,7 +214,7 @@ void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
 }
 
-void session_stop(struct kunit *test)
+void stop_session_0(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, etw_stop_session(&etw_sessions[0]), 0);
 }

@@ -80,8 +80,8 @@ u64 read_little_endian(const u8 *bytes, size_t offset, size_t size);
 #define read_u32(bytes, offset)	((u32)read_little_endian(bytes, offset, 4))
 #define read_u64(bytes, offset)	read_little_endian(bytes, offset, 8)
 
-void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers);
-void session_stop(struct kunit *test);
+void start_session_0(struct kunit *test, u32 group, u32 buffer_size, u32 buffers);
+void stop_session_0(struct kunit *test);
 void disable_preemption_with_etw_mutex_free(void);
 const u8 *get_session_buffer(unsigned int cpu, unsigned int index);
 unsigned int count_finished_buffers(unsigned int cpu);

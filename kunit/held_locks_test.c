@@ -145,9 +145,9 @@ static void expect_lock(struct kunit *test, const u8 *event, const void *lock, u
 /* The order of tasks is that of a hash table; the locks of a task are in the order of slots. */
 static void expect_list(struct kunit *test, const u8 *const *events)
 {
-	bool is_waiter_first = read_u32(events[1], THREAD_ID) == (u32)task_pid_nr(waiter.task);
-	const u8 *wait = events[is_waiter_first ? 1 : 3];
-	const u8 *const *held = events + (is_waiter_first ? 2 : 1);
+	bool waiter_comes_first = read_u32(events[1], THREAD_ID) == (u32)task_pid_nr(waiter.task);
+	const u8 *wait = events[waiter_comes_first ? 1 : 3];
+	const u8 *const *held = events + (waiter_comes_first ? 2 : 1);
 	int i;
 
 	KUNIT_EXPECT_EQ(test, read_u32(events[0], EVENT_MARKER), 0xC0110002u);
@@ -173,10 +173,10 @@ static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *te
 	const u8 *events[4];
 	unsigned int i;
 
-	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
+	start_session_0(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
 	begin_roles(test);
 	observe_mutexes_and_rwsems(&etw_sessions[0]);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_ASSERT_EQ(test, count_session_events(OPEN_HOLD), 4u);
 	for (i = 0; i < 4; i++)
 		events[i] = get_session_event(i, OPEN_HOLD);
@@ -186,9 +186,9 @@ static void stopped_session_lists_observed_locks_of_other_tasks(struct kunit *te
 
 static void session_without_sleeping_locks_lists_none(struct kunit *test)
 {
-	session_start(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
+	start_session_0(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
 	begin_roles(test);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, count_session_events(OPEN_HOLD), 0u);
 	end_roles();
 }

@@ -12,7 +12,7 @@
  * The sizes are those of NT's documents. @minimum has no entry for the first word, the class. NT
  * documents no minimum for resources: ntklog refuses 0, because the words are divisors.
  */
-static const struct parameter_kind {
+static const struct parameter_set_kind {
 	struct ntklog_parameter_set *information;
 	const char *name;
 	u32 class;
@@ -28,12 +28,12 @@ static const struct parameter_kind {
 #define for_each_kind(kind) \
 	for (kind = kinds; kind < kinds + ARRAY_SIZE(kinds); kind++)
 
-static unsigned int count_words(const struct parameter_kind *kind)
+static unsigned int count_words(const struct parameter_set_kind *kind)
 {
 	return kind->length / 4;
 }
 
-static void query_words(struct kunit *test, const struct parameter_kind *kind, u32 *words_read)
+static void query_words(struct kunit *test, const struct parameter_set_kind *kind, u32 *words_read)
 {
 	size_t length = 0;
 
@@ -44,13 +44,13 @@ static void query_words(struct kunit *test, const struct parameter_kind *kind, u
 	KUNIT_ASSERT_EQ(test, length, kind->length);
 }
 
-static u32 set_words(const struct parameter_kind *kind, const u32 *words_to_set, size_t length)
+static u32 set_words(const struct parameter_set_kind *kind, const u32 *words_to_set, size_t length)
 {
 	return ntklog_change_parameter_set(kind->information, words_to_set, length);
 }
 
 /* Fill @words_to_set with permitted values; another @increment gives other values. */
-static void fill_words(const struct parameter_kind *kind, u32 *words_to_set, u32 increment)
+static void fill_words(const struct parameter_set_kind *kind, u32 *words_to_set, u32 increment)
 {
 	unsigned int i;
 
@@ -61,7 +61,7 @@ static void fill_words(const struct parameter_kind *kind, u32 *words_to_set, u32
 
 static void structure_set_query_returns_it(struct kunit *test)
 {
-	const struct parameter_kind *kind;
+	const struct parameter_set_kind *kind;
 	u32 words_to_set[5], words_read[5];
 
 	for_each_kind(kind) {
@@ -75,7 +75,7 @@ static void structure_set_query_returns_it(struct kunit *test)
 static void older_version_set_other_words_kept(struct kunit *test)
 {
 	u32 words_to_set[5], before[5], words_read[5] = {};
-	const struct parameter_kind *kind = &kinds[0];
+	const struct parameter_set_kind *kind = &kinds[0];
 	size_t length = 0;
 
 	query_words(test, kind, before);
@@ -95,7 +95,7 @@ static void older_version_set_other_words_kept(struct kunit *test)
 static void wrong_length_mismatch_returned(struct kunit *test)
 {
 	u32 words_to_set[16] = {}, before[5], words_read[16];
-	const struct parameter_kind *kind;
+	const struct parameter_set_kind *kind;
 	size_t length, returned;
 
 	for_each_kind(kind) {
@@ -119,7 +119,7 @@ static void wrong_length_mismatch_returned(struct kunit *test)
 static void value_out_of_range_refused_all_kept(struct kunit *test)
 {
 	u32 words_to_set[5], before[5], words_read[5];
-	const struct parameter_kind *kind;
+	const struct parameter_set_kind *kind;
 	unsigned int i;
 
 	for_each_kind(kind) {
@@ -143,7 +143,7 @@ static void value_out_of_range_refused_all_kept(struct kunit *test)
 static void values_at_limits_accepted(struct kunit *test)
 {
 	u32 words_to_set[5], words_read[5];
-	const struct parameter_kind *kind;
+	const struct parameter_set_kind *kind;
 
 	for_each_kind(kind) {
 		memset(words_to_set, 0xFF, sizeof(words_to_set));
@@ -178,7 +178,7 @@ static void value_0_accepted_by_hold_threshold_only(struct kunit *test)
 static void unknown_class_not_implemented(struct kunit *test)
 {
 	u32 words_to_set[5], before[5], words_read[5];
-	const struct parameter_kind *kind;
+	const struct parameter_set_kind *kind;
 
 	for_each_kind(kind) {
 		query_words(test, kind, before);
@@ -192,16 +192,16 @@ static void unknown_class_not_implemented(struct kunit *test)
 
 static int set_parameters_when_killed(void *data)
 {
-	u32 parameter_status, status;
+	u32 status_of_parameter, status;
 	const u32 *words_to_set = data;
 
 	allow_signal(SIGKILL);
 	send_sig(SIGKILL, current, 0);
-	parameter_status = ntklog_set_parameter(&ntklog_spin_lock_parameter_set.parameters[0],
-						words_to_set[1]);
+	status_of_parameter = ntklog_set_parameter(&ntklog_spin_lock_parameter_set.parameters[0],
+						   words_to_set[1]);
 	status = set_words(&kinds[0], words_to_set, kinds[0].length);
 	flush_signals(current);
-	return parameter_status == 0xC000004B && status == 0xC000004B ? 0 : -EINVAL;
+	return status_of_parameter == 0xC000004B && status == 0xC000004B ? 0 : -EINVAL;
 }
 
 /* A start of a session can hold etw_mutex for long. A killed task must not wait for it. */

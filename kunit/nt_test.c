@@ -46,9 +46,9 @@ static void nt_volume_untraced_requests_processed(struct kunit *test)
 
 static void nt_volume_traced_requests_processed(struct kunit *test)
 {
-	session_start(test, PERF_SPININSTR | PERF_SYNC_OBJECTS, 4096, 16);
+	start_session_0(test, PERF_SPININSTR | PERF_SYNC_OBJECTS, 4096, 16);
 	use_volume_twice(test);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* tests/steps/kunit.sh counts the reports of these calls. */
@@ -72,9 +72,9 @@ static void nt_code_untraced_guarantees_hold(struct kunit *test)
 
 static void nt_code_traced_guarantees_hold(struct kunit *test)
 {
-	session_start(test, PERF_SPININSTR | PERF_SYNC_OBJECTS, 4096, 16);
+	start_session_0(test, PERF_SPININSTR | PERF_SYNC_OBJECTS, 4096, 16);
 	run_all(test);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static struct kunit_case nt_test_cases[] = {

@@ -108,7 +108,7 @@ static void begin_tracking_with_stacks(struct kunit *test, u32 stacks)
 						    sizeof(information)),
 			0u);
 	etw_set_stacks(&etw_sessions[0], stacks);
-	session_start(test, PERF_LINUX_SEMAPHORE, 65536, 4);
+	start_session_0(test, PERF_LINUX_SEMAPHORE, 65536, 4);
 	/* A table of stacks is allocated if a session has begun to log them. */
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 	acquire(&outer_lock);
@@ -123,7 +123,7 @@ static void begin_tracking(struct kunit *test)
 
 static void end_tracking(struct kunit *test)
 {
-	session_stop(test);
+	stop_session_0(test);
 	ntklog_disable_sleeping_class(TEST_CLASS);
 	etw_set_stacks(&etw_sessions[0], 0);
 }

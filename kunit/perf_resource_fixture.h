@@ -55,7 +55,7 @@ static inline void set_resource_parameters(struct kunit *test, u32 release_rate,
 static inline void resource_session_start(struct kunit *test)
 {
 	set_resource_parameters(test, 1, 1, 1);
-	session_start(test, PERF_SYNC_OBJECTS, 4096, 64);
+	start_session_0(test, PERF_SYNC_OBJECTS, 4096, 64);
 }
 
 /* Write no excessive waits, because on a busy host any wait may be one. */

@@ -78,9 +78,9 @@ static void expect_event(struct kunit *test,
 	while (READ_ONCE(waiter.thread.task->__state) != TASK_UNINTERRUPTIBLE)
 		schedule_timeout_uninterruptible(1);
 
-	session_start(test, PERF_DISPATCHER, 65536, 64);
+	start_session_0(test, PERF_DISPATCHER, 65536, 64);
 	run_in(wake_task, &waiter);
-	session_stop(test);
+	stop_session_0(test);
 	test_thread_join(&waiter.thread);
 
 	KUNIT_EXPECT_EQ(test, count_events_of(thread_id, &event), 1);
@@ -113,12 +113,12 @@ static void running_thread_wakes_itself_no_event(struct kunit *test)
 	unsigned int before, after;
 	const u8 *event;
 
-	session_start(test, PERF_DISPATCHER, 65536, 64);
+	start_session_0(test, PERF_DISPATCHER, 65536, 64);
 	before = count_events_of(task_pid_nr(current), &event);
 	set_current_state(TASK_INTERRUPTIBLE);
 	KUNIT_EXPECT_EQ(test, wake_up_process(current), 1);
 	after = count_events_of(task_pid_nr(current), &event);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, after, before);
 }
 
@@ -130,13 +130,13 @@ static bool probes_are_registered(void)
 
 static void group_enabled_probes_registered_until_stop(struct kunit *test)
 {
-	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
+	start_session_0(test, PERF_CONTEXT_SWITCH, 65536, 64);
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
-	session_stop(test);
-	session_start(test, PERF_DISPATCHER, 65536, 64);
+	stop_session_0(test);
+	start_session_0(test, PERF_DISPATCHER, 65536, 64);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_sched_waking_tp->key));
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_sched_wakeup_new_tp->key));
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
 }
 
@@ -151,13 +151,13 @@ static void expect_failure(struct kunit *test, struct tracepoint **tracepoint,
 	struct tracepoint *original_tracepoint = *tracepoint;
 
 	*tracepoint = replacement;
-	session_start(test, PERF_DISPATCHER, 65536, 64);
+	start_session_0(test, PERF_DISPATCHER, 65536, 64);
 	*tracepoint = original_tracepoint;
 	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[0].run, failures), 1);
 	KUNIT_EXPECT_EQ(test, failures[0].group, (u32)PERF_DISPATCHER);
 	KUNIT_EXPECT_EQ(test, failures[0].error, expected_error);
 	KUNIT_EXPECT_FALSE(test, probes_are_registered());
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void probe_not_registered_group_failed_no_probe_left(struct kunit *test)

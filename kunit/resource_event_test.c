@@ -34,7 +34,7 @@ static void initialization_written(struct kunit *test)
 	EXPECT_NO_TIMES(test, written_event);
 	ex_delete_resource_lite(&other);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void reinitialization_with_owners_written(struct kunit *test)
@@ -51,7 +51,7 @@ static void reinitialization_with_owners_written(struct kunit *test)
 	EXPECT_EVENT(test, get_resource_event(test, 1), 0x10018u, 5u, 0u);
 	KUNIT_EXPECT_EQ(test, read_u32(get_resource_event(test, 1), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(current));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void release_event_bytes_match_nt_layout(struct kunit *test)
@@ -83,7 +83,7 @@ static void release_event_bytes_match_nt_layout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(written_event, RESOURCE_WAIT_TIME), 0ull);
 	KUNIT_EXPECT_EQ(test, read_u32(written_event, RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(current));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void shared_release_written(struct kunit *test)
@@ -100,7 +100,7 @@ static void shared_release_written(struct kunit *test)
 	KUNIT_EXPECT_GT(test, read_u64(get_resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	user_call(test, 0, user_release, false);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 2u);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void recursive_releases_only_last_written_with_max_depth(struct kunit *test)
@@ -124,7 +124,7 @@ static void recursive_releases_only_last_written_with_max_depth(struct kunit *te
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 2u);
 	EXPECT_EVENT(test, get_resource_event(test, 1), 0x10042u, 2u, 0u);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void converted_resource_release_written_as_shared(struct kunit *test)
@@ -136,7 +136,7 @@ static void converted_resource_release_written_as_shared(struct kunit *test)
 	release_acquisitions(1);
 	EXPECT_EVENT(test, get_resource_event(test, 0), 0x10042u, 1u, 0u);
 	KUNIT_EXPECT_GT(test, read_u64(get_resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void recursion_first_acquisition_untracked_times_unknown(struct kunit *test)
@@ -151,7 +151,7 @@ static void recursion_first_acquisition_untracked_times_unknown(struct kunit *te
 	KUNIT_EXPECT_EQ(test, read_u64(get_resource_event(test, 0), RESOURCE_ACQUIRE_TIME), 2ull);
 	KUNIT_EXPECT_EQ(test, read_u64(get_resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
 	KUNIT_EXPECT_EQ(test, read_u64(get_resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static bool release_later(struct eresource *resource, bool wait)
@@ -187,7 +187,7 @@ static void check_wait(struct kunit *test,
 	KUNIT_EXPECT_GT(test, wait_time, 1ull);
 	KUNIT_EXPECT_LE(test, wait_time, after - before);
 	KUNIT_EXPECT_GE(test, read_u64(written_event, RESOURCE_ACQUIRE_TIME), before + wait_time);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void exclusive_wait_time_written(struct kunit *test)
@@ -227,7 +227,7 @@ static void wait_across_cpus_time_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(get_resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
 	/* Acquired and released on TEST_CPU, so the hold time is known. */
 	KUNIT_EXPECT_GT(test, read_u64(get_resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void hold_across_cpus_time_unknown(struct kunit *test)
@@ -241,7 +241,7 @@ static void hold_across_cpus_time_unknown(struct kunit *test)
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, read_u64(get_resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	KUNIT_EXPECT_GT(test, read_u64(get_resource_event(test, 0), RESOURCE_ACQUIRE_TIME), 2ull);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void contention_during_hold_counted(struct kunit *test)
@@ -262,7 +262,7 @@ static void contention_during_hold_counted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
 	release_acquisitions(1);
 	EXPECT_EVENT(test, get_resource_event(test, 1), 0x10022u, 1u, 0u);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static unsigned int awaited_events;
@@ -306,7 +306,7 @@ static void check_excessive_waits(struct kunit *test,
 				(u32)task_pid_nr(current));
 	}
 	release_acquisitions(1);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void excessive_exclusive_wait_written(struct kunit *test)
@@ -342,7 +342,7 @@ static void timeout_on_other_cpu_duration_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(get_resource_event(test, 0), RESOURCE_WAIT_TIME),
 			wait.start_time);
 	KUNIT_EXPECT_EQ(test, read_u32(get_resource_event(test, 0), RESOURCE_THREAD_ID), 4711u);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void rundown_has_parameters(struct kunit *test)
@@ -350,8 +350,8 @@ static void rundown_has_parameters(struct kunit *test)
 	static const u32 expected[] = { 11, 12, 13 };
 
 	set_resource_parameters(test, 11, 12, 13);
-	session_start(test, PERF_SYNC_OBJECTS, 4096, 8);
-	session_stop(test);
+	start_session_0(test, PERF_SYNC_OBJECTS, 4096, 8);
+	stop_session_0(test);
 	/* The rundown may have been written on another CPU than TEST_CPU. */
 	if (get_session_event(0, 0x0F4D)) {
 		KUNIT_EXPECT_EQ(test, read_u16(get_session_event(0, 0x0F4D), EVENT_SIZE), 0x1C);
@@ -391,7 +391,7 @@ static void resource_used_by_event_writer_not_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probe_calls, 1u);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->suppressed_count, suppressed_before + 1);
-	session_stop(test);
+	stop_session_0(test);
 	ex_delete_resource_lite(&inner);
 }
 
@@ -431,7 +431,7 @@ static void caller_of_sleeping_lock_has_time_stamp_of_its_record(struct kunit *t
 	};
 	unsigned int i, j;
 
-	session_start(test, PERF_LINUX_MUTEX, 4096, 4);
+	start_session_0(test, PERF_LINUX_MUTEX, 4096, 4);
 	for (i = 0; i < 2; i++) {
 		preempt_disable();
 		ntklog_write_sleeping_event(&record, &lock, &caller_event, NULL);
@@ -453,7 +453,7 @@ static void caller_of_sleeping_lock_has_time_stamp_of_its_record(struct kunit *t
 	}
 	KUNIT_EXPECT_LT(test, read_u64(get_session_event(0, 0xA052), EVENT_TIME),
 			read_u64(get_session_event(1, 0xA052), EVENT_TIME));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static struct kunit_case resource_event_test_cases[] = {

@@ -52,7 +52,7 @@ static void owner_pointer_set_written_release_not_written(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
 	EXPECT_EVENT(test, get_resource_event(test, 2), 0x10042u, 1u, 0u);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static struct task_struct *test_task;
@@ -72,7 +72,7 @@ static void release_for_other_thread_written_with_its_id(struct kunit *test)
 	EXPECT_EVENT(test, get_resource_event(test, 0), 0x10042u, 1u, 0u);
 	KUNIT_EXPECT_EQ(test, read_u32(get_resource_event(test, 0), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(users[0].task));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static u64 wait_start_time, wait_end_time;
@@ -129,7 +129,7 @@ static void release_for_waiting_owner_first_hold_written(struct kunit *test)
 			wait_start_time);
 	KUNIT_EXPECT_LE(test, read_u64(get_resource_event(test, 1), RESOURCE_HOLD_TIME),
 			after - before);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void release_by_other_thread_slot_freed(struct kunit *test)
@@ -158,7 +158,7 @@ static void release_by_other_thread_slot_freed(struct kunit *test)
 	}
 	ex_release_resource_lite(&other);
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->untracked_count, untracked_before);
-	session_stop(test);
+	stop_session_0(test);
 	lockdep_on();
 	ex_delete_resource_lite(&other);
 }
@@ -191,7 +191,7 @@ static void ninth_resource_untracked_still_acquired(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->untracked_count, untracked_before + 1);
 	for (i = 0; i < 9; i++)
 		ex_delete_resource_lite(&nine[i]);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void resource_held_at_enable_release_counted_unmatched(struct kunit *test)
@@ -204,7 +204,7 @@ static void resource_held_at_enable_release_counted_unmatched(struct kunit *test
 	release_acquisitions(1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before + 1);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void slots_of_stopped_session_reused(struct kunit *test)
@@ -218,7 +218,7 @@ static void slots_of_stopped_session_reused(struct kunit *test)
 	resource_session_start(test);
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&eight[i], false));
-	session_stop(test);
+	stop_session_0(test);
 	resource_session_start(test);
 	untracked_before = get_resource_cpu()->untracked_count;
 	unmatched_before = get_resource_cpu()->unmatched_count;
@@ -232,7 +232,7 @@ static void slots_of_stopped_session_reused(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 1u);
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before + 8);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void thread_exits_its_slots_freed(struct kunit *test)
@@ -257,7 +257,7 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 	ex_release_resource_for_thread_lite(&resource, thread);
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before + 1);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /*
@@ -299,7 +299,7 @@ static void release_sampled_by_release_count(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, release_is_written(1500, 0, 0));
 	KUNIT_EXPECT_FALSE(test, release_is_written(1501, 0, 0));
 	KUNIT_EXPECT_TRUE(test, release_is_written(3000, 0, 0));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void waited_release_sampled_by_release_count(struct kunit *test)
@@ -311,7 +311,7 @@ static void waited_release_sampled_by_release_count(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, release_is_written(708, 2, 0));
 	/* An acquisition without a wait is not sampled by this rule. */
 	KUNIT_EXPECT_FALSE(test, release_is_written(707, 0, 0));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void contended_release_sampled_by_contention(struct kunit *test)
@@ -323,7 +323,7 @@ static void contended_release_sampled_by_contention(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, release_is_written(1000, 0, 3));
 	KUNIT_EXPECT_FALSE(test, release_is_written(1000, 0, 4));
 	KUNIT_EXPECT_TRUE(test, release_is_written(1000, 0, 6));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void release_with_unknown_wait_not_sampled_as_waited(struct kunit *test)
@@ -331,14 +331,14 @@ static void release_with_unknown_wait_not_sampled_as_waited(struct kunit *test)
 	resource_session_start(test);
 	set_resource_parameters(test, U32_MAX, 1, 1);
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
-	session_stop(test);
+	stop_session_0(test);
 	resource_session_start(test);
 	set_resource_parameters(test, U32_MAX, 1, 1);
 	/* A recursive acquisition whose first one is unknown has WaitTime 1. */
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(2);
 	KUNIT_EXPECT_EQ(test, count_resource_events(), 0u);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void releases_by_mode_counted(struct kunit *test)
@@ -359,7 +359,7 @@ static void releases_by_mode_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->shared_releases, before.shared_releases + 1);
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->exclusive_releases,
 			before.exclusive_releases + 1);
-	session_stop(test);
+	stop_session_0(test);
 	before = *get_resource_cpu();
 	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
 	release_acquisitions(1);
@@ -403,7 +403,7 @@ static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
 		acquire_exclusive(&task_resources[i], true);
 	for (i = 0; i < ARRAY_SIZE(task_resources); i++)
 		ex_release_resource_lite(&task_resources[i]);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->untracked_count, untracked_before);
 	KUNIT_EXPECT_EQ(test, get_resource_cpu()->unmatched_count, unmatched_before);
 	for (i = 0; i < ARRAY_SIZE(softirq_resources); i++)

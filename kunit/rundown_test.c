@@ -196,7 +196,7 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 }
 
 /* The end of the observation finds no space; a reader makes space only after the resume. */
-static void a_lost_end_of_a_suspend_is_written_after_the_resume(struct kunit *test)
+static void a_lost_end_of_an_observation_is_written_after_the_resume(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
 	struct etw_counts before, after;
@@ -422,7 +422,7 @@ static struct kunit_case rundown_test_cases[] = {
 	KUNIT_CASE(change_of_mask_logs_observation_of_group),
 	KUNIT_CASE(a_lost_observed_event_is_written_later),
 	KUNIT_CASE(a_suspend_interrupts_the_observation),
-	KUNIT_CASE(a_lost_end_of_a_suspend_is_written_after_the_resume),
+	KUNIT_CASE(a_lost_end_of_an_observation_is_written_after_the_resume),
 	KUNIT_CASE(a_suspend_that_is_killed_lets_the_observation_go_on),
 	KUNIT_CASE(a_suspend_does_not_wait_for_a_start_without_limit),
 	KUNIT_CASE(an_added_group_that_cannot_be_attached_is_never_observed),

@@ -17,7 +17,7 @@ static void uncontended_acquisition_counted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before.acquire_count + 1);
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->contention_count, before.contention_count);
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->spin_count, before.spin_count);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static int hold_until_contended(void *data)
@@ -62,7 +62,7 @@ static void contended_acquisition_counted_and_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT),
 			get_spin_lock_cpu()->spin_count - before.spin_count);
 	KUNIT_EXPECT_GT(test, read_u32(event, SPINLOCK_WAIT_TIME), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void counters_at_32_bits_wrap(struct kunit *test)
@@ -80,7 +80,7 @@ static void counters_at_32_bits_wrap(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, release_is_written(0, 0, 5, U32_MAX - 994));
 	/* The contention count 0 is a multiple of every rate. */
 	KUNIT_EXPECT_TRUE(test, release_is_written(1, 0, 5, 0));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void counters_group_only_nothing_tracked(struct kunit *test)
@@ -88,7 +88,7 @@ static void counters_group_only_nothing_tracked(struct kunit *test)
 	struct klock_queue_handle handle;
 	struct spin_lock_counts before;
 
-	session_start(test, PERF_SPINLOCK_CNTRS, 4096, 8);
+	start_session_0(test, PERF_SPINLOCK_CNTRS, 4096, 8);
 	before = read_counts();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
@@ -97,7 +97,7 @@ static void counters_group_only_nothing_tracked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, 1000);
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void no_subscriber_nothing_counted(struct kunit *test)
@@ -236,7 +236,7 @@ static void acquire_function_mode_and_caller_written(struct kunit *test)
 	KUNIT_EXPECT_GT(test, caller, (unsigned long)function->use);
 	KUNIT_EXPECT_LT(test, caller, (unsigned long)function->use + 0x400);
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void check_acquisition_is_counted(struct kunit *test, u32 group)
@@ -245,13 +245,13 @@ static void check_acquisition_is_counted(struct kunit *test, u32 group)
 	u32 before;
 
 	ex_initialize_spin_lock(&ex_lock);
-	session_start(test, group, 4096, 8);
+	start_session_0(test, group, 4096, 8);
 	keep_counters = true;
 	before = read_counts().acquire_count;
 	function->use();
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, before + 1);
 	keep_counters = false;
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void acquire_function_tracked_counted(struct kunit *test)
@@ -281,7 +281,7 @@ static void converted_lock_hold_starts_at_conversion(struct kunit *test)
 	KUNIT_EXPECT_LT(test, acquire_time, convert_time);
 	KUNIT_EXPECT_GE(test, read_u64(get_spin_lock_event(test, 0), SPINLOCK_ACQUIRE_TIME),
 			convert_time);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void failed_try_not_counted(struct kunit *test)
@@ -306,7 +306,7 @@ static void failed_try_not_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->contention_count, before.contention_count);
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 1);
 	ke_release_in_stack_queued_spin_lock(&handle);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static struct kunit_case spin_lock_count_test_cases[] = {

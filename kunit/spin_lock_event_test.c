@@ -71,7 +71,7 @@ static void last_lock_released_hold_limit_restored(struct kunit *test)
 	u32 hold_limit[2];
 	bool written;
 
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
 	set_uncontended_count(5 * RATE - 1);
 	acquire(&lock[0]);
@@ -82,7 +82,7 @@ static void last_lock_released_hold_limit_restored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hold_limit[0], 0);
 	KUNIT_EXPECT_TRUE(test, written);
 	KUNIT_EXPECT_EQ(test, hold_limit[1], HOLD_LIMIT);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
@@ -91,7 +91,7 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	unsigned long flags;
 	u32 hold_limit[3];
 
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
 	set_uncontended_count(5 * RATE - 2);
 	acquire(&lock[0]);
@@ -117,7 +117,7 @@ static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hold_limit[2], HOLD_LIMIT);
 	KUNIT_EXPECT_FALSE(test, written[2]);
 	KUNIT_EXPECT_TRUE(test, written[3]);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* The NMI may have interrupted an update of the hold limit, so it must not change the limit. */
@@ -126,7 +126,7 @@ static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 	unsigned long flags;
 	u32 hold_limit;
 
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	local_irq_save(flags);
 	set_uncontended_count(5 * RATE - 1);
 	acquire(&lock[0]);
@@ -139,7 +139,7 @@ static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, hold_limit, 0);
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->hold_limit, HOLD_LIMIT);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void start_another(struct kunit *test, u32 group)
@@ -178,7 +178,7 @@ static void two_sessions_same_event_bytes(struct kunit *test)
 	u8 old_irql;
 	int i;
 
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	start_another(test, PERF_SPINLOCK);
 	/* At DISPATCH_LEVEL the IRQL is found without reading the task. */
 	old_irql = ke_raise_irql_to_dpc_level();
@@ -191,7 +191,7 @@ static void two_sessions_same_event_bytes(struct kunit *test)
 	local_irq_restore(flags);
 	ke_lower_irql(old_irql);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 2);
 	event = get_session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
 	other = get_second_event_of_session_1(test);
@@ -206,7 +206,7 @@ static void linux_lock_interrupted_count_in_event(struct kunit *test)
 	const u8 *event;
 	int i, j;
 
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	start_another(test, PERF_LINUX_SPINLOCK);
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {
@@ -218,7 +218,7 @@ static void linux_lock_interrupted_count_in_event(struct kunit *test)
 	}
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 0);
 	event = get_second_event_of_session_1(test);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
@@ -237,7 +237,7 @@ static void linux_lock_contended_wait_in_event(struct kunit *test)
 	const u8 *event;
 	int i;
 
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	start_another(test, PERF_LINUX_RWLOCK);
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {
@@ -255,7 +255,7 @@ static void linux_lock_contended_wait_in_event(struct kunit *test)
 	}
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
-	session_stop(test);
+	stop_session_0(test);
 	event = get_second_event_of_session_1(test);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_SPIN_COUNT), 77);
 	KUNIT_EXPECT_GE(test, read_u32(event, SPINLOCK_WAIT_TIME), 100000);

@@ -23,7 +23,7 @@ int spin_lock_fixture_init(struct kunit *test)
 
 void spin_lock_session_start(struct kunit *test)
 {
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 }
 
 struct spin_lock_counts read_counts(void)

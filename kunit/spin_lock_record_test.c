@@ -56,7 +56,7 @@ static void event_bytes_match_nt_layout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 1);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), 1);
 	KUNIT_EXPECT_MEMEQ(test, event + SPINLOCK_RESERVED, zeros, 5);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void interrupts_during_hold_counted(struct kunit *test)
@@ -79,7 +79,7 @@ static void interrupts_during_hold_counted(struct kunit *test)
 	event = get_spin_lock_event(test, 1);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_IRQL), SYNCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_INTERRUPTS), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* NT's locks use the kernel's interrupt counters. Counting in the slots is for Linux' locks. */
@@ -102,7 +102,7 @@ static void interrupts_in_slots_nt_lock_event_unchanged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 1);
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE) & 0x3f, WMI_SPINLOCK_QUEUED);
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void use_lock_in_interrupt(void *data)
@@ -124,7 +124,7 @@ static void release_context_is_in_acquire_mode(struct kunit *test)
 	/* 0x80: hard interrupt. It may have interrupted a softirq, and then 0x40 is set, too. */
 	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
 	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 2), SPINLOCK_MODE), 0x01);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static unsigned int interrupt_count;
@@ -176,7 +176,7 @@ static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
 	KUNIT_EXPECT_GT(test, read_counts().acquire_count - before.acquire_count, 3 * round_count);
 	KUNIT_EXPECT_EQ(test, (read_counts().acquire_count - before.acquire_count -
 			       3 * round_count) % 2, 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static unsigned int probe_calls;
@@ -214,7 +214,7 @@ static void lock_used_by_event_writer_not_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	acquire_and_release(&lock[0], &handle);
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), 2);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
@@ -283,7 +283,7 @@ static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE) & 0x3F, WMI_SPINLOCK_QUEUED);
 	}
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* The limit permits one more record. NT's rules also sample the fifth release. */
@@ -319,7 +319,7 @@ static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit
 	KUNIT_EXPECT_EQ(test,
 			read_u8(get_spin_lock_event(test, event_count + 1), SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_BLOCKER);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void expired_record_window_restarted(struct kunit *test)
@@ -376,7 +376,7 @@ static void queued_lock_handed_over_blocker_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_RESERVED),
 			WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* A waiter that is in the lock's word, but not yet linked to the owner's entry. */
@@ -432,7 +432,7 @@ static void queued_waiter_not_linked_no_blocker_counted(struct kunit *test)
 	}
 	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_EXPECT_EQ(test, read_u8(get_spin_lock_event(test, 0), SPINLOCK_RESERVED), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static struct kunit_case spin_lock_record_test_cases[] = {

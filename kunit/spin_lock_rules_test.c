@@ -17,7 +17,7 @@ static void hold_time_over_threshold_written(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 1999999, 5001, 0));
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 2000000, 5001, 0));
 	KUNIT_EXPECT_TRUE(test, release_is_written(0, 2000001, 5001, 0));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void hold_threshold_0_nothing_written(struct kunit *test)
@@ -26,7 +26,7 @@ static void hold_threshold_0_nothing_written(struct kunit *test)
 	set_spin_lock_parameters(test, 1, 1000, 1, 0);
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 1, 5001, 0));
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, U32_MAX, 5001, 0));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void hold_time_over_32_bits_wraps(struct kunit *test)
@@ -38,7 +38,7 @@ static void hold_time_over_32_bits_wraps(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, wrap_cycles + 1000000, 5001, 0));
 	KUNIT_EXPECT_TRUE(test, release_is_written(0, wrap_cycles + 1000001, 5001, 0));
 	KUNIT_EXPECT_TRUE(test, release_is_written(0, wrap_cycles - 1, 5001, 0));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* Rule 2: contended, SpinCount reaches the threshold, and the contention count is sampled. */
@@ -50,7 +50,7 @@ static void spin_count_at_threshold_written(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, release_is_written(9, 0, 5000, 100));
 	KUNIT_EXPECT_TRUE(test, release_is_written(10, 0, 5000, 100));
 	KUNIT_EXPECT_TRUE(test, release_is_written(11, 0, 5000, 100));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void contended_release_sampled_by_contention_count(struct kunit *test)
@@ -60,7 +60,7 @@ static void contended_release_sampled_by_contention_count(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, release_is_written(1, 0, 5000, 13));
 	KUNIT_EXPECT_TRUE(test, release_is_written(1, 0, 5000, 14));
 	KUNIT_EXPECT_FALSE(test, release_is_written(1, 0, 5000, 15));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* Rule 3: uncontended, and the uncontended count is sampled. */
@@ -74,7 +74,7 @@ static void uncontended_release_sampled_by_uncontended_count(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 0, 100 + 1501, 100));
 	/* The uncontended count is 1400; the acquire count would be sampled. */
 	KUNIT_EXPECT_FALSE(test, release_is_written(0, 0, 1500, 100));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void sampling_rules_mixed_each_uses_own_counter(struct kunit *test)
@@ -92,7 +92,7 @@ static void sampling_rules_mixed_each_uses_own_counter(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, release_is_written(0, 1000001, 1011, 10));
 	KUNIT_EXPECT_TRUE(test, release_is_written(4, 1000001, 1011, 11));
 	KUNIT_EXPECT_TRUE(test, release_is_written(5, 1000001, 1011, 11));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void release_two_rules_met_one_event_written(struct kunit *test)
@@ -104,7 +104,7 @@ static void release_two_rules_met_one_event_written(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, release_is_written(1, 1000001, 1000, 10));
 	KUNIT_EXPECT_TRUE(test, release_is_written(0, 1000001, 1000, 0));
 	KUNIT_EXPECT_EQ(test, count_spin_lock_events(), before + 2);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 #define MODEL_STEPS	((IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_KCSAN)) ? 100000 : 1000000)
@@ -246,7 +246,7 @@ static void random_releases_sampled_as_model(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
 	KUNIT_EXPECT_GT(test, model->written_count, MODEL_STEPS / 100);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static struct kunit_case spin_lock_rules_test_cases[] = {

@@ -38,7 +38,7 @@ static void start_sampled_session(struct kunit *test, u32 spin_threshold, u32 co
 			ntklog_change_parameter_set(&ntklog_spin_lock_parameter_set, parameters,
 						    sizeof(parameters)),
 			STATUS_SUCCESS);
-	session_start(test, PERF_LINUX_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_LINUX_SPINLOCK, 4096, 64);
 	ntklog_start_sampling_spin_locks();
 }
 
@@ -46,7 +46,7 @@ static void stop(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->sampled_slots_in_use, 0);
 	ntklog_stop_sampling_spin_locks();
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void release_in_mode(u32 *tested_lock, u8 mode)

@@ -45,7 +45,7 @@ static void nested_locks_8_tracked_ninth_counted(struct kunit *test)
 	spin_lock_session_start(test);
 	for (depth = 1; depth <= LOCK_COUNT; depth++)
 		check_nested_locks(test, depth);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void release_out_of_order_other_slots_kept(struct kunit *test)
@@ -83,7 +83,7 @@ static void release_out_of_order_other_slots_kept(struct kunit *test)
 				ntklog_time_to_cycles(slots[release_order[i]].time));
 		KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_DEPTH), 3 - i);
 	}
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static bool hooks_are_enabled(void)
@@ -115,7 +115,7 @@ static int stop_session_thread(void *data)
 {
 	while (!READ_ONCE(thread_may_continue))
 		cpu_relax();
-	session_stop(data);
+	stop_session_0(data);
 	return 0;
 }
 
@@ -164,7 +164,7 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 	KUNIT_EXPECT_TRUE(test, acquisition_is_tracked(&lock[1]));
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void tracked_lock_released_after_disable_written(struct kunit *test)
@@ -221,11 +221,11 @@ static void unreleased_slots_freed_at_next_enable(struct kunit *test)
 	ke_lower_irql(old_irql);
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), LOCK_COUNT);
 	KUNIT_EXPECT_EQ(test, count_tracked_slots(), PERF_SPIN_LOCK_DEPTH);
-	session_stop(test);
+	stop_session_0(test);
 	spin_lock_session_start(test);
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void release_without_acquisition_counted_unmatched(struct kunit *test)
@@ -241,7 +241,7 @@ static void release_without_acquisition_counted_unmatched(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static struct ex_spin_lock shared_lock;
@@ -325,7 +325,7 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count,
 			before.untracked_count + (is_nmi ? 3 : 2));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /*
@@ -355,7 +355,7 @@ static void unfilled_slot_release_unmatched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slots_in_use_after[1], 1);
 	KUNIT_EXPECT_EQ(test, count_slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count + 1);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void acquisitions_beyond_slots_counted(struct kunit *test)
@@ -384,7 +384,7 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count,
 			before.acquire_count + (u32)ARRAY_SIZE(many_locks));
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* The lock that was acquired first is released first, so each release moves the other slots. */
@@ -422,7 +422,7 @@ static void release_in_order_further_slots_moved_down(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->untracked_count,
 			before.untracked_count + ARRAY_SIZE(many_locks) - PERF_SPIN_LOCK_DEPTH);
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* @held: number of other locks that are held */
@@ -470,7 +470,7 @@ static void interrupt_before_slot_filled_state_kept(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, get_spin_lock_cpu()->unmatched_count, before.unmatched_count);
 	KUNIT_EXPECT_EQ(test, count_tracked_slots(), 0);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 /* An NMI samples nothing, so the next acquisition is sampled instead. */
@@ -500,7 +500,7 @@ static void nmi_acquisition_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, acquire_count[1], 5001);
 	KUNIT_EXPECT_LE(test, events[1] - events[0], 1ull);
 	KUNIT_EXPECT_EQ(test, read_counts().acquire_count, 5002);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static enum hrtimer_restart acquire_shared_in_interrupt(struct hrtimer *timer)
@@ -553,7 +553,7 @@ static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_ACQUIRE_TIME),
 			ntklog_time_to_cycles(slots[0].time));
 	KUNIT_EXPECT_EQ(test, read_u8(event, SPINLOCK_MODE), 2);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static struct kunit_case spin_lock_tracking_test_cases[] = {

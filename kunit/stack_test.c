@@ -82,7 +82,7 @@ static void stack_enabled_follows_its_event(struct kunit *test)
 	u32 count;
 
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	write_release();
 	event = get_session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
 	KUNIT_ASSERT_NOT_NULL(test, event);
@@ -101,7 +101,7 @@ static void stack_enabled_follows_its_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_u64(stack, STACK_ADDRESSES), read_u64(event, SPINLOCK_CALLER));
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
 	KUNIT_EXPECT_EQ(test, get_stack_cpu()->walked_stacks, walked_before + 1);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void stack_not_enabled_none_written(struct kunit *test)
@@ -110,7 +110,7 @@ static void stack_not_enabled_none_written(struct kunit *test)
 	    left_out_before = get_stack_cpu()->left_out_stacks;
 	const u8 *event;
 
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	write_release();
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
 	write_release();
@@ -119,7 +119,7 @@ static void stack_not_enabled_none_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 0);
 	KUNIT_EXPECT_EQ(test, get_stack_cpu()->walked_stacks, walked_before);
 	KUNIT_EXPECT_EQ(test, get_stack_cpu()->left_out_stacks, left_out_before);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
@@ -131,7 +131,7 @@ static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 	etw_change_group_mask(&etw_sessions[1], &change);
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	written = get_session_counts(1)->written;
 	write_release();
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
@@ -141,7 +141,7 @@ static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 	write_release();
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 2);
 	KUNIT_EXPECT_EQ(test, get_session_counts(1)->written, written + 2);
-	session_stop(test);
+	stop_session_0(test);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 }
 
@@ -163,7 +163,7 @@ static void stack_without_room_counted_lost(struct kunit *test)
 	u64 walked_before = get_stack_cpu()->walked_stacks;
 
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
-	session_start(test, PERF_SPINLOCK, 4096, 2);
+	start_session_0(test, PERF_SPINLOCK, 4096, 2);
 	log_events(50 + 49);
 	KUNIT_EXPECT_EQ(test, get_session_counts(0)->lost, 0);
 	write_release();
@@ -176,7 +176,7 @@ static void stack_without_room_counted_lost(struct kunit *test)
 	write_release();
 	KUNIT_EXPECT_EQ(test, get_session_counts(0)->lost, 2);
 	KUNIT_EXPECT_EQ(test, get_stack_cpu()->walked_stacks, walked_before + 1);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void resource_events_have_stacks_except_timeouts(struct kunit *test)
@@ -190,7 +190,7 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 	const u8 *event;
 
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
-	session_start(test, PERF_SYNC_OBJECTS, 4096, 64);
+	start_session_0(test, PERF_SYNC_OBJECTS, 4096, 64);
 	ntklog_write_resource_event(&record);
 	event = get_session_event(0, PERFINFO_LOG_TYPE_RESOURCE);
 	KUNIT_ASSERT_NOT_NULL(test, event);
@@ -203,7 +203,7 @@ static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_RESOURCE), 2);
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
 	KUNIT_EXPECT_EQ(test, get_stack_cpu()->left_out_stacks, left_out_before + 1);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void write_release_in_softirq(void *unused)
@@ -214,11 +214,11 @@ static void write_release_in_softirq(void *unused)
 static void event_in_softirq_has_stack(struct kunit *test)
 {
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
-	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_session_0(test, PERF_SPINLOCK, 4096, 64);
 	test_run_in_softirq(write_release_in_softirq, NULL);
 	KUNIT_EXPECT_EQ(test, count_session_events(PERFINFO_LOG_TYPE_SPINLOCK), 1);
 	KUNIT_EXPECT_EQ(test, count_session_events(STACK_HOOK_ID), 1);
-	session_stop(test);
+	stop_session_0(test);
 }
 
 static void stacks_setting_parsed_by_name_and_hook_id(struct kunit *test)

@@ -212,13 +212,13 @@ static void locks_queried_buffer_size_checked(struct kunit *test)
 
 static struct kspin_lock lock[2];
 
-static u64 query_lock_address(struct kunit *test, struct kspin_lock *spin_lock)
+static u64 read_lock_address_of_event(struct kunit *test, struct kspin_lock *spin_lock)
 {
 	struct klock_queue_handle handle;
 	unsigned long flags;
 	const u8 *event;
 
-	session_start(test, PERF_SPINLOCK, 4096, 8);
+	start_session_0(test, PERF_SPINLOCK, 4096, 8);
 	ke_acquire_in_stack_queued_spin_lock(spin_lock, &handle);
 	/* Set a sampled count. No other acquisition may change it. */
 	local_irq_save(flags);
@@ -230,7 +230,7 @@ static u64 query_lock_address(struct kunit *test, struct kspin_lock *spin_lock)
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_EXPECT_EQ(test, read_u64(event, SPINLOCK_CALLER) >> 32 != 0,
 			read_u64(event, SPINLOCK_ADDRESS) >> 32 != 0);
-	session_stop(test);
+	stop_session_0(test);
 	return read_u64(event, SPINLOCK_ADDRESS);
 }
 
@@ -240,20 +240,21 @@ static void addresses_shown_raw_hashed_or_zero(struct kunit *test)
 
 	ke_initialize_spin_lock(&lock[0]);
 	ke_initialize_spin_lock(&lock[1]);
-	KUNIT_EXPECT_EQ(test, query_lock_address(test, &lock[0]), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, read_lock_address_of_event(test, &lock[0]),
+			(u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, ntklog_address_init("half"), -EINVAL);
 
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("hashed"), 0);
-	first = query_lock_address(test, &lock[0]);
-	second = query_lock_address(test, &lock[1]);
+	first = read_lock_address_of_event(test, &lock[0]);
+	second = read_lock_address_of_event(test, &lock[1]);
 	KUNIT_EXPECT_EQ(test, first >> 32, 0ull);
 	KUNIT_EXPECT_NE(test, first, (u64)(u32)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_NE(test, first, second);
 	/* A lock keeps its hash, so that events can still be summed by lock. */
-	KUNIT_EXPECT_EQ(test, query_lock_address(test, &lock[0]), first);
+	KUNIT_EXPECT_EQ(test, read_lock_address_of_event(test, &lock[0]), first);
 
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("zero"), 0);
-	KUNIT_EXPECT_EQ(test, query_lock_address(test, &lock[0]), 0ull);
+	KUNIT_EXPECT_EQ(test, read_lock_address_of_event(test, &lock[0]), 0ull);
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("raw"), 0);
 }
 

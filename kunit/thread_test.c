@@ -55,7 +55,7 @@ static void thread_exits_its_record_freed(struct kunit *test)
 /* @record_counts: number of records before, during and after the use of regions */
 struct exit_results {
 	u32 record_counts[3];
-	bool is_right;
+	bool irqls_and_regions_are_right;
 };
 
 static int use_irql_and_regions_at_exit(void *data)
@@ -66,21 +66,21 @@ static int use_irql_and_regions_at_exit(void *data)
 	/* Act as a thread that closes its files after the exit probe has freed its record. */
 	current->flags |= PF_EXITING;
 	results->record_counts[0] = ntklog_count_task_records();
-	results->is_right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
+	results->irqls_and_regions_are_right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
 	ke_lower_irql(PASSIVE_LEVEL);
 	ke_enter_critical_region();
 	ke_enter_critical_region();
 	results->record_counts[1] = ntklog_count_task_records();
-	results->is_right &= ke_are_apcs_disabled();
+	results->irqls_and_regions_are_right &= ke_are_apcs_disabled();
 	ke_leave_critical_region();
-	results->is_right &= ke_are_apcs_disabled();
+	results->irqls_and_regions_are_right &= ke_are_apcs_disabled();
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	ke_leave_critical_region();
-	results->is_right &= ke_raise_irql_to_dpc_level() == APC_LEVEL;
+	results->irqls_and_regions_are_right &= ke_raise_irql_to_dpc_level() == APC_LEVEL;
 	ke_lower_irql(APC_LEVEL);
 	ke_lower_irql(old_irql);
-	results->is_right &= !ke_are_apcs_disabled();
-	results->is_right &= ke_get_current_irql() == PASSIVE_LEVEL;
+	results->irqls_and_regions_are_right &= !ke_are_apcs_disabled();
+	results->irqls_and_regions_are_right &= ke_get_current_irql() == PASSIVE_LEVEL;
 	results->record_counts[2] = ntklog_count_task_records();
 	current->flags &= ~PF_EXITING;
 	return 0;
@@ -93,7 +93,7 @@ static void exiting_thread_irql_and_regions_kept_while_used(struct kunit *test)
 
 	test_thread_start(test, &thread, TEST_CPU, use_irql_and_regions_at_exit, &results);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_TRUE(test, results.is_right);
+	KUNIT_EXPECT_TRUE(test, results.irqls_and_regions_are_right);
 	KUNIT_EXPECT_EQ(test, results.record_counts[1], results.record_counts[0] + 1);
 	KUNIT_EXPECT_EQ(test, results.record_counts[2], results.record_counts[0]);
 }

@@ -59,7 +59,7 @@ struct torture_resource_user {
 	u64 nest_count;
 	u64 wait_count;
 	u64 conversion_count;
-	u64 pointers_set;
+	u64 pointer_set_count;
 	u64 max_depth;
 	u64 exit_count;
 };
@@ -199,7 +199,7 @@ static bool torture_leave_to_janitor(struct torture_resource_user *user,
 	if (hold->exclusive)
 		WRITE_ONCE(resource->owner, job);
 	ex_set_resource_owner_pointer(&resource->resource, job);
-	user->pointers_set++;
+	user->pointer_set_count++;
 	/* Publishes job->exclusive to torture_do_janitor_jobs(). */
 	atomic_set_release(&job->releases_due, hold->count);
 	return true;
@@ -359,7 +359,7 @@ static int torture_start_resource_thread(int i)
 }
 
 /* Create and delete a resource, perhaps while a reader of debugfs walks the live resources. */
-static void torture_renew_resource(void)
+static void torture_create_and_delete_resource(void)
 {
 	struct eresource *resource = kmalloc(sizeof(*resource), GFP_KERNEL);
 
@@ -393,7 +393,7 @@ static int torture_janitor(void *data)
 {
 	while (!kthread_should_stop()) {
 		torture_do_janitor_jobs();
-		torture_renew_resource();
+		torture_create_and_delete_resource();
 		torture_restart_threads();
 		schedule_timeout_interruptible(1);
 	}
@@ -476,18 +476,19 @@ u64 torture_check_resources(char *text, size_t size)
 			sum.nest_count += user->nest_count;
 		sum.wait_count += user->wait_count;
 		sum.conversion_count += user->conversion_count;
-		sum.pointers_set += user->pointers_set;
+		sum.pointer_set_count += user->pointer_set_count;
 		sum.exit_count += user->exit_count;
 		sum.max_depth = max(sum.max_depth, user->max_depth);
 	}
-	if (torture.threads && (!sum.conversion_count || !sum.pointers_set))
+	if (torture.threads && (!sum.conversion_count || !sum.pointer_set_count))
 		torture_fail("no conversion, or no owner pointer");
 	snprintf(text, size,
 		 "nests: %llu thread, %llu softirq; %llu waiting requests, %llu conversions, ",
 		 sum.nest_count, tries, sum.wait_count, sum.conversion_count);
 	snprintf(text + strlen(text), size - strlen(text),
 		 "%llu owner pointers, %llu threads ended, deepest %llu, %llu came and went",
-		 sum.pointers_set, sum.exit_count, sum.max_depth, torture_renewed_resource_count);
+		 sum.pointer_set_count, sum.exit_count, sum.max_depth,
+		 torture_renewed_resource_count);
 	kfree(torture_resource_users);
 	kfree(torture_resources);
 	return granted;

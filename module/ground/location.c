@@ -16,8 +16,8 @@
 /* Upper bound of the size of a CPU's first per-CPU chunk. */
 #define NTKLOG_PER_CPU_SIZE_MAX	(2UL << 20)
 
-static bool ntklog_is_in_memory_map(unsigned long lock, const char **structure_name,
-				    unsigned long *offset)
+static bool ntklog_is_in_node_or_struct_page(unsigned long lock, const char **structure_name,
+					     unsigned long *offset)
 {
 	unsigned int node;
 
@@ -105,7 +105,7 @@ size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *
 	const char *structure_name, *symbol;
 	bool section_begins_at_zero;
 
-	if (ntklog_is_in_memory_map(lock, &structure_name, &offset))
+	if (ntklog_is_in_node_or_struct_page(lock, &structure_name, &offset))
 		return scnprintf(text, size, "%s %lu", structure_name, offset);
 	symbol = ntklog_format_symbol(lock, buffer);
 	if (strcmp(symbol, "-"))

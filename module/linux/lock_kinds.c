@@ -316,7 +316,7 @@ void ntklog_warn_attach_failed(const struct ntklog_lock_kind *kind)
 		pr_warn("Linux' locks of kind %s are not watched: %s does not do what the kernel's own function does\n",
 			kind->name, kind->failed_name);
 	else if (kind->err)
-		pr_warn("Linux' locks of kind %s are not watched: %s cannot be redirected (%d)%s\n",
+		pr_warn("Linux' locks of kind %s are not watched: %s cannot be used (%d)%s\n",
 			kind->name, kind->failed_name, kind->err,
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }

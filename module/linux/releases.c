@@ -46,7 +46,7 @@ static const char *ntklog_releases_unavailable_reason =
 /* Stack frames to search for the release function and the caller of the lock function. */
 #define NTKLOG_RELEASE_FRAMES_MAX	12
 
-static bool ntklog_is_in_release_function(unsigned long address)
+static bool ntklog_address_is_in_release_function(unsigned long address)
 {
 	size_t i;
 
@@ -68,7 +68,7 @@ static bool ntklog_find_release_caller(unsigned long *caller)
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
 	bool in_lock_function = false;
 
-	for (i = 0; i < count && !ntklog_is_in_release_function(frames[i]); i++)
+	for (i = 0; i < count && !ntklog_address_is_in_release_function(frames[i]); i++)
 		;
 	if (i == count)
 		return false;

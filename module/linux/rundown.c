@@ -39,7 +39,7 @@ static void ntklog_fill_linux_mode_rundown(struct etw_rundown_event *event, bool
 	ntklog_fill_mode_rundown(event, is_end, READ_ONCE(ntklog_linux_mode));
 }
 
-static void ntklog_fill_nt_mode_rundown(struct etw_rundown_event *event, bool is_end)
+static void ntklog_fill_mode_rundown_for_nt(struct etw_rundown_event *event, bool is_end)
 {
 	ntklog_fill_mode_rundown(event, is_end, NTKLOG_LINUX_MODE_FULL);
 	if (!READ_ONCE(ntklog_spin_lock_blocker_rate) ||
@@ -95,7 +95,7 @@ static struct etw_provider ntklog_rundown_providers[] = {
 	},
 	{
 		.group = PERF_SPINLOCK,
-		.rundown = ntklog_fill_nt_mode_rundown,
+		.rundown = ntklog_fill_mode_rundown_for_nt,
 	},
 	{
 		.group = LINUX_SLEEPING_GROUPS,

@@ -25,7 +25,7 @@
 
 #ifdef NTKLOG_CAN_REDIRECT_SPINNING
 
-enum ntklog_selftest_context {
+enum ntklog_selftest_context_type {
 	IN_TASK,
 	SOFTIRQS_OFF,
 	INTERRUPTS_OFF,
@@ -174,7 +174,7 @@ TRY_CASE(write_try, RW, _raw_write_trylock, _raw_write_unlock)
 /*
  * @held_before: the lock is held before @acquire_name is called: @acquire_name must fail, and
  *	@release_name is not called
- * @context_bits: contexts to test, bits by enum ntklog_selftest_context
+ * @context_bits: contexts to test, bits by enum ntklog_selftest_context_type
  */
 static const struct ntklog_selftest_case {
 	const char *acquire_name;
@@ -273,7 +273,7 @@ static void ntklog_run_case_in_interrupt(struct irq_work *work)
 static struct irq_work ntklog_selftest_irq_work = IRQ_WORK_INIT_HARD(ntklog_run_case_in_interrupt);
 
 static void ntklog_run_case_in_context(const struct ntklog_selftest_case *test,
-				       enum ntklog_selftest_context context,
+				       enum ntklog_selftest_context_type context,
 				       struct ntklog_selftest_result *result)
 {
 	unsigned long flags;

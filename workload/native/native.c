@@ -233,8 +233,9 @@ static unsigned long count_events(void)
 	return events;
 }
 
-static void contend_once(const struct native_contestant *contestant, unsigned int inside_iterations,
-			 unsigned int outside_iterations, unsigned long cycles)
+static void do_contended_run(const struct native_contestant *contestant,
+			     unsigned int inside_iterations, unsigned int outside_iterations,
+			     unsigned long cycles)
 {
 	unsigned long total = 0, before;
 	int i;
@@ -313,8 +314,8 @@ static void measure_contended(int run_count, unsigned int inside_cycles,
 			if (contestant->uncontended_only)
 				continue;
 			for (attempt = 0; was_switched && attempt < ATTEMPTS; attempt++) {
-				contend_once(contestant, inside_iterations, outside_iterations,
-					     cycles);
+				do_contended_run(contestant, inside_iterations, outside_iterations,
+						 cycles);
 				was_switched = thread_was_switched();
 				repeated_runs += attempt > 0;
 			}

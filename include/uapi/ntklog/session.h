@@ -169,10 +169,10 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
 
 /*
  * Start a run. EINVAL: a setting is out of range; EEXIST: another session has the name; EBUSY: the
- * session runs; ENOMEM: there is no memory for the buffers; EINTR: a signal. If the call fails, the
- * session is as before, except that a run that a snapshot has copied may have been freed. Otherwise
- * the buffers of the claim's earlier run are freed, or stay as long as a file of
- * NTKLOG_SESSION_OPEN_CPU reads them.
+ * session runs; ENOMEM: there is no memory for the buffers; EINTR: a signal; EBADFD: the claim has
+ * been given up; ENODEV: the module is being unloaded. If the call fails, the session is as before,
+ * except that a run that a snapshot has copied may have been freed. Otherwise the buffers of the
+ * claim's earlier run are freed, or stay as long as a file of NTKLOG_SESSION_OPEN_CPU reads them.
  */
 #define NTKLOG_SESSION_START	_IOW(0xE7, 16, struct ntklog_session_start)
 
