@@ -7,7 +7,6 @@
 add_preparation()
 {
 	echo "$1 $2" >>"$TEST/.extra"
-	once_seconds=$((once_seconds + $2))
 	megabytes=$((megabytes + $3))
 	lines+=("$4")
 }
@@ -37,17 +36,19 @@ require_space()
 		die "this run needs $2 MB of room in $1, where $free MB are free"
 }
 
+# print_minutes_of_steps: with the preparations that were added so far
 print_minutes_of_steps()
 {
-	local step vm=0 host=0 slots
+	local step time vm=0 host=0 slots
 	slots=$(nproc)
-	for step in "${steps[@]}"; do
+	while read -r step time; do
 		case ${pool[$step]} in
-		host) host=$((host + seconds[$step])) ;;
-		vm) vm=$((vm + seconds[$step])) ;;
-		vm2) vm=$((vm + seconds[$step] * (slots > 1 ? 2 : 1))) ;;
+		host) host=$((host + time)) ;;
+		vm) vm=$((vm + time)) ;;
+		vm2) vm=$((vm + time * (slots > 1 ? 2 : 1))) ;;
 		esac
-	done
+	done < <(for step in "${steps[@]}"; do echo "$step ${seconds[$step]}"; done |
+		cat - "$TEST/.extra")
 	vm=$((vm / slots))
 	echo $(((vm > host ? vm : host) / 60 + 1))
 }
@@ -56,14 +57,15 @@ print_minutes_of_steps()
 # at a time.
 print_forecast()
 {
-	local step kernel line once_seconds=0 megabytes=500 wanted=() missing=() lines=()
+	local step kernel line minutes megabytes=500 wanted=() missing=() lines=()
 	local -A seen=()
 
 	: >"$TEST/.extra"
+	minutes=$(print_minutes_of_steps)
 	mapfile -t wanted < <(for step; do tr , '\n' <<<"${groups[$step]}"; done | sort -u)
 	mapfile -t missing < <(print_missing_packages "${wanted[@]}")
 	if [ ${#missing[@]} -gt 0 ]; then
-		add_preparation "$1" $((60 + ${#missing[@]} * 3)) $((${#missing[@]} * 40)) \
+		add_preparation "$1" $((30 + ${#missing[@]})) $((${#missing[@]} * 40)) \
 			"install packages of Debian's: ${missing[*]}"
 	fi
 	step=$(print_first_step vm)
@@ -73,6 +75,9 @@ print_forecast()
 	[ -z "$step" ] || "$TOP/scripts/kernels/kernel-source.sh" -n >/dev/null ||
 		add_preparation "$step" 30 300 "fetch the kernel's source (140 MB)"
 	[ -d "$CACHE/build" ] || add_preparation "$1" 120 300 "compile the modules and the tool"
+	step=$(print_first_step style)
+	[ -z "$step" ] || [ -d "$CACHE/checkpatch" ] ||
+		add_preparation "$step" 300 1 "check the style of all files, later of changed ones"
 	for step; do
 		case $step in
 		kernel-*)
@@ -110,11 +115,11 @@ print_forecast()
 		for line in "${lines[@]}"; do
 			say "  $line"
 		done
-		say "which takes about $((once_seconds / 60 + 1)) minutes and up to $megabytes MB" \
-			"below $CACHE, once"
+		say "which takes up to $megabytes MB below $CACHE," \
+			"and $(($(print_minutes_of_steps) - minutes)) minutes more, once"
 	fi
-	say "$# steps take about $(print_minutes_of_steps) minutes when everything is there, if no other" \
-		"work is done on this machine"
+	say "$# steps take about $minutes minutes when everything is there, if no other work is done" \
+		"on this machine"
 	require_space "$CACHE" "$megabytes"
 	require_space "$OUT" 1500
 	install_groups "${wanted[@]}"
