@@ -120,8 +120,24 @@ int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 uint64_t etl_first_time_in_buffer(const struct etl_reader *reader, const unsigned char *data);
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event);
-int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
-		    struct etl_event *event);
+
+/**
+ * etl_parse_event() - parse the next event of a buffer
+ * @reader: reader of the file
+ * @cursor: cursor before the end of its buffer; is moved behind the event
+ * @event: set to the event, whose data stays in the buffer
+ *
+ * Return: 1, or -1 with a message in the file's error if the rest of the buffer is left out.
+ */
+static inline int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
+				  struct etl_event *event)
+{
+	if (etl_parse_event_quietly(reader, cursor, event) == 1)
+		return 1;
+	etl_leave_out_bytes(reader, cursor->end_offset - cursor->next_offset);
+	cursor->next_offset = cursor->end_offset;
+	return -1;
+}
 
 int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_header *header);
 int etl_read_first_event(struct etl_reader *reader);
