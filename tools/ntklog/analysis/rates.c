@@ -92,7 +92,7 @@ bool rates_add_rundown(struct rates *rates, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 
-	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])
+	if (!type || !event_has_size(event, type))
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK_DC_START:

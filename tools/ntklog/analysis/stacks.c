@@ -187,7 +187,7 @@ static bool event_is_of_thread(const struct etl_event *event, uint32_t thread_id
 	struct spinlock_record spinlock;
 	struct resource_record resource;
 
-	*has_thread_id = type && event->data_size == type->data_sizes[event->pointer_size == 8];
+	*has_thread_id = type && event_has_size(event, type);
 	if (!*has_thread_id)
 		return false;
 	switch (type->hook_id) {

@@ -59,8 +59,8 @@ static inline const struct header_kind *find_header_kind(const unsigned char *at
  * or of the session's start.
  */
 static inline void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
-		      const struct header_kind *kind, const unsigned char *at,
-		      struct etl_event *event)
+			     const struct header_kind *kind, const unsigned char *at,
+			     struct etl_event *event)
 {
 	struct etl_file *file = &reader->file;
 	uint64_t time = kind->clock_offset ? get_u64(at + kind->clock_offset) : 0;

@@ -514,25 +514,19 @@ const struct event_type *event_type_find(const struct etl_event *event)
 }
 
 /**
- * event_check_size() - check that an event has the size of its type, and count damage if not
+ * event_leave_out_wrong_size() - count an event that has not the size of its type
  * @file: file of the event
- * @event: event to check
+ * @event: the event
  * @type: type of the event
  *
- * Call the function once for an event, because each call counts a damaged event.
- *
- * Return: 0, or -1 if the size is wrong; then @file->error describes the first damage of the file.
+ * Return: -1; @file->error describes the first damage of the file.
  */
-int event_check_size(struct etl_file *file, const struct etl_event *event,
-		     const struct event_type *type)
+int event_leave_out_wrong_size(struct etl_file *file, const struct etl_event *event,
+			       const struct event_type *type)
 {
-	size_t size = type->data_sizes[event->pointer_size == 8];
-
-	if (event->data_size == size)
-		return 0;
 	return etl_leave_out_event(file, event,
-				   "%s event with 0x%zx bytes of data, not 0x%zx",
-				   type->name, event->data_size, size);
+				   "%s event with 0x%zx bytes of data, not 0x%zx", type->name,
+				   event->data_size, type->data_sizes[event->pointer_size == 8]);
 }
 
 /**
