@@ -185,10 +185,12 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 {
 	unsigned int i;
 
-	for (i = 0; i < more->capacity; i++)
-		if (count_of(more, i) &&
-		    !add_to_bucket(histogram, more->first_bucket + i, count_of(more, i)))
+	for (i = 0; i < more->capacity; i++) {
+		uint64_t count = count_of(more, i);
+
+		if (count && !add_to_bucket(histogram, more->first_bucket + i, count))
 			return false;
+	}
 	histogram->total_weight += more->total_weight;
 	histogram->sum += more->sum;
 	histogram->total_variance += more->total_variance;
@@ -271,8 +273,12 @@ double histogram_percentile(const struct histogram *histogram, unsigned int perc
 	unsigned int i;
 
 	for (i = 0; i < histogram->capacity; i++) {
-		seen += (double)count_of(histogram, i);
-		if (count_of(histogram, i) && seen >= wanted) {
+		uint64_t count = count_of(histogram, i);
+
+		if (!count)
+			continue;
+		seen += (double)count;
+		if (seen >= wanted) {
 			double middle = bucket_middle(histogram->first_bucket + i);
 
 			return middle < (double)histogram->max_value ? middle :

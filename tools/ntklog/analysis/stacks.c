@@ -267,7 +267,7 @@ static void add_addresses(struct stack_matcher *matcher, struct queued_event *qu
 			  enum stack_state state)
 {
 	const struct stack_definition *definition = NULL;
-	size_t count = stack->count, i;
+	size_t count = stack->count;
 	uint64_t *more;
 
 	if (!queued->has_stack) {
@@ -300,9 +300,11 @@ static void add_addresses(struct stack_matcher *matcher, struct queued_event *qu
 	}
 	if (queued->stack.state == STACK_UNKNOWN)
 		queued->stack.state = STACK_FOUND;
-	for (i = 0; i < count; i++)
-		queued->addresses[queued->stack.count + i] = definition ? definition->addresses[i] :
-								      etl_stack_address(stack, i);
+	if (definition)
+		memcpy(queued->addresses + queued->stack.count, definition->addresses,
+		       count * sizeof(*queued->addresses));
+	else
+		etl_copy_stack(queued->addresses + queued->stack.count, stack, count);
 	queued->stack.count += count;
 	queued->stack.addresses = queued->addresses;
 }
@@ -331,12 +333,24 @@ static struct queued_event *queue_event(struct stack_matcher *matcher,
 	return queued;
 }
 
+/* Test whether an event is about stacks, so that the file has stacks from here on. */
+static bool event_begins_stacks(const struct etl_event *event)
+{
+	return event_is_stack_rundown(event) ||
+	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
+		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
+}
+
 /* Put an event into the queue, or add it to the queued event whose stack it is. */
 static void take_event(struct stack_matcher *matcher, const struct etl_event *event)
 {
 	struct etl_stack stack;
 	struct queued_event *queued;
 
+	if (!event_begins_stacks(event)) {
+		queue_event(matcher, event);
+		return;
+	}
 	if (event_is_stack_rundown(event))
 		stack_rundowns_add(&matcher->rundowns, event);
 	if (etl_read_stack(&stack, matcher->file, event))
@@ -355,14 +369,6 @@ static void take_event(struct stack_matcher *matcher, const struct etl_event *ev
 	queued = queue_event(matcher, event);
 	if (queued)
 		add_addresses(matcher, queued, event, &stack, STACK_ALONE);
-}
-
-/* Test whether an event is about stacks, so that the file has stacks from here on. */
-static bool event_begins_stacks(const struct etl_event *event)
-{
-	return event_is_stack_rundown(event) ||
-	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
-		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
 }
 
 static void drop_returned_event(struct stack_matcher *matcher)

@@ -81,30 +81,12 @@ static inline void read_time(struct etl_reader *reader, struct etl_cursor *curso
 	event->time_stamp = cursor->time_stamp ? cursor->time_stamp : file->start_clock;
 }
 
-/**
- * etl_parse_event_quietly() - parse the next event of a buffer, without counting what it leaves out
- * @reader: reader of the file
- * @cursor: cursor before the end of its buffer; is moved behind the event
- * @event: set to the event, whose data stays in the buffer
- *
- * Return: 1, or -1 with a message in the file's error.
- */
-int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
-			    struct etl_event *event)
+/* Parse the rest of an event of a known kind. Of a constant @kind the compiler tests nothing. */
+static inline int parse_kind(struct etl_reader *reader, struct etl_cursor *cursor,
+			     const struct header_kind *kind, struct etl_event *event)
 {
 	size_t available = cursor->end_offset - cursor->next_offset, size, data_offset;
 	const unsigned char *at = cursor->buffer + cursor->next_offset;
-	const struct header_kind *kind;
-
-	event->offset = cursor->number * reader->file.buffer_size + cursor->next_offset;
-	if (available < 8)
-		return etl_set_damage(reader, event->offset,
-				      "%zu bytes before SavedOffset are no event", available);
-	kind = find_header_kind(at, &event->header_type);
-	if (!kind)
-		return etl_set_damage(reader, event->offset,
-				      "no event: marker 0x%02x%02x%02x%02x",
-				      at[3], at[2], at[1], at[0]);
 
 	size = get_u16(at + kind->size_offset);
 	data_offset = kind->header_size;
@@ -142,6 +124,37 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 	size += -size % TRACE_EVENT_ALIGNMENT;
 	cursor->next_offset += size < available ? size : available;
 	return 1;
+}
+
+/**
+ * etl_parse_event_quietly() - parse the next event of a buffer, without counting what it leaves out
+ * @reader: reader of the file
+ * @cursor: cursor before the end of its buffer; is moved behind the event
+ * @event: set to the event, whose data stays in the buffer
+ *
+ * Return: 1, or -1 with a message in the file's error.
+ */
+int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
+			    struct etl_event *event)
+{
+	size_t available = cursor->end_offset - cursor->next_offset;
+	const unsigned char *at = cursor->buffer + cursor->next_offset;
+	const struct header_kind *kind;
+
+	event->offset = cursor->number * reader->file.buffer_size + cursor->next_offset;
+	if (available < 8)
+		return etl_set_damage(reader, event->offset,
+				      "%zu bytes before SavedOffset are no event", available);
+	kind = find_header_kind(at, &event->header_type);
+	if (!kind)
+		return etl_set_damage(reader, event->offset,
+				      "no event: marker 0x%02x%02x%02x%02x",
+				      at[3], at[2], at[1], at[0]);
+	/* Nearly all events have this header. */
+	if (kind == &header_kinds[TRACE_HEADER_TYPE_PERFINFO64])
+		return parse_kind(reader, cursor, &header_kinds[TRACE_HEADER_TYPE_PERFINFO64],
+				  event);
+	return parse_kind(reader, cursor, kind, event);
 }
 
 /**

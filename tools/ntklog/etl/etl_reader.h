@@ -117,6 +117,7 @@ void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
 uint64_t etl_merge_latest_skipped(const struct etl_merge *merge);
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 
+void etl_copy_stack(uint64_t *addresses, const struct etl_stack *stack, size_t count);
 uint64_t etl_first_time_in_buffer(const struct etl_reader *reader, const unsigned char *data);
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event);
