@@ -24,7 +24,7 @@
 /* Return the time of the earliest event in the first buffers of all CPUs; session clock. */
 static uint64_t find_earliest_buffer_time(struct etl_reader reader)
 {
-	struct etl_index_entry *first = calloc(UINT16_MAX + 1, sizeof(*first));
+	struct etl_index_entry *first = calloc(ETL_PROCESSORS_MAX, sizeof(*first));
 	struct etl_cursor cursor = { 0 };
 	uint64_t time = UINT64_MAX;
 	struct etl_event event;
@@ -37,7 +37,7 @@ static uint64_t find_earliest_buffer_time(struct etl_reader reader)
 		    entry->sequence_number < first[entry->processor].sequence_number)
 			first[entry->processor] = *entry;
 	}
-	for (i = 0; first && i <= UINT16_MAX; i++) {
+	for (i = 0; first && i < ETL_PROCESSORS_MAX; i++) {
 		if (!first[i].number || !etl_read_buffer(&reader, &cursor, first[i].number))
 			continue;
 		while (cursor.next_offset < cursor.end_offset &&

@@ -182,8 +182,8 @@ void rates_find(struct rates *rates, struct etl_file *file)
 {
 	struct etl_reader *reader = etl_reader_of(file), copy = *reader;
 	struct etl_cursor cursor = { 0 };
-	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
-	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
+	uint64_t *last = calloc(ETL_PROCESSORS_MAX, sizeof(*last));
+	uint8_t *seen = calloc(ETL_PROCESSORS_MAX, sizeof(*seen));
 	size_t i;
 
 	if (!last || !seen)
@@ -198,7 +198,7 @@ void rates_find(struct rates *rates, struct etl_file *file)
 			last[processor] = reader->index_entries[i].number;
 		}
 	}
-	for (i = 0; i <= UINT16_MAX && !rates_are_known(rates); i++)
+	for (i = 0; i < ETL_PROCESSORS_MAX && !rates_are_known(rates); i++)
 		if (last[i])
 			look_for_rundown(rates, &copy, &cursor, last[i]);
 out:

@@ -64,15 +64,15 @@ struct stack_matcher {
 
 static void search_buffers_for_stacks(struct stack_matcher *matcher, struct etl_reader *reader)
 {
-	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
-	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
+	uint8_t *seen = calloc(ETL_PROCESSORS_MAX, sizeof(*seen));
+	uint64_t *last = calloc(ETL_PROCESSORS_MAX, sizeof(*last));
 	struct etl_cursor cursor = { 0 };
 	struct etl_event event;
 	struct etl_stack stack;
 	uint64_t number;
 	size_t i;
 
-	for (i = 1; seen && last && i < reader->file.buffers + UINT16_MAX + 1; i++) {
+	for (i = 1; seen && last && i < reader->file.buffers + ETL_PROCESSORS_MAX; i++) {
 		if (i < reader->file.buffers) {
 			number = reader->index_entries[i].number;
 			if (seen[reader->index_entries[i].processor]++ >= SEARCHED_BUFFERS_MAX) {

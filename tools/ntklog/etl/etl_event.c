@@ -81,9 +81,10 @@ static inline void read_time(struct etl_reader *reader, struct etl_cursor *curso
 	event->time_stamp = cursor->time_stamp ? cursor->time_stamp : file->start_clock;
 }
 
-/* Parse the rest of an event of a known kind. Of a constant @kind the compiler tests nothing. */
-static inline int parse_kind(struct etl_reader *reader, struct etl_cursor *cursor,
-			     const struct header_kind *kind, struct etl_event *event)
+/* Parse an event of a known kind. The tests of a constant @kind leave no code. */
+static inline __attribute__((always_inline))
+int parse_kind(struct etl_reader *reader, struct etl_cursor *cursor,
+	       const struct header_kind *kind, struct etl_event *event)
 {
 	size_t available = cursor->end_offset - cursor->next_offset, size, data_offset;
 	const unsigned char *at = cursor->buffer + cursor->next_offset;

@@ -15,6 +15,9 @@
 #include "etl_input.h"
 #include "macros.h"
 
+/* Limit of processor numbers. NT has at most 2048 processors. */
+#define ETL_PROCESSORS_MAX	4096
+
 /*
  * A position in a buffer.
  * @time_stamp: session clock of the last event with a possible time; 0 before the first one
