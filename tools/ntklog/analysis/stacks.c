@@ -62,6 +62,14 @@ struct stack_matcher {
 	struct stack_counts counts;
 };
 
+/* Test whether an event is about stacks, so that the file has stacks from here on. */
+static bool event_begins_stacks(const struct etl_event *event)
+{
+	return event_is_stack_rundown(event) ||
+	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
+		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
+}
+
 static void search_buffers_for_stacks(struct stack_matcher *matcher, struct etl_reader *reader)
 {
 	uint8_t *seen = calloc(ETL_PROCESSORS_MAX, sizeof(*seen));
@@ -91,7 +99,8 @@ static void search_buffers_for_stacks(struct stack_matcher *matcher, struct etl_
 		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
 			if (event_is_stack_rundown(&event))
 				stack_rundowns_add(&matcher->rundowns, &event);
-			else if (!etl_read_stack(&stack, &reader->file, &event))
+			else if (event_begins_stacks(&event) &&
+				 !etl_read_stack(&stack, &reader->file, &event))
 				matcher->has_stacks |= stack.kind != ETL_STACK_NONE;
 		}
 	}
@@ -113,7 +122,7 @@ static void read_definitions(struct stack_matcher *matcher, const struct etl_rea
 	copy.cursor.end_offset = 0;
 	copy.next_index = 0;
 	while ((event = etl_next_event(&copy.file)))
-		if (!etl_read_stack(&stack, &copy.file, event) &&
+		if (event_begins_stacks(event) && !etl_read_stack(&stack, &copy.file, event) &&
 		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
 			stack_keys_define(&matcher->keys, event, &stack);
 			matcher->has_stacks = true;
@@ -331,14 +340,6 @@ static struct queued_event *queue_event(struct stack_matcher *matcher,
 	queued->has_stack = false;
 	matcher->count++;
 	return queued;
-}
-
-/* Test whether an event is about stacks, so that the file has stacks from here on. */
-static bool event_begins_stacks(const struct etl_event *event)
-{
-	return event_is_stack_rundown(event) ||
-	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
-		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
 }
 
 /* Put an event into the queue, or add it to the queued event whose stack it is. */
