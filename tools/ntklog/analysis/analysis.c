@@ -24,7 +24,7 @@
 /* Return the time of the earliest event in the first buffers of all CPUs; session clock. */
 static uint64_t find_earliest_buffer_time(struct etl_reader reader)
 {
-	struct etl_index_entry *first = calloc(UINT16_MAX + 1, sizeof(*first));
+	struct etl_index_entry *first = calloc(ETL_PROCESSORS_MAX, sizeof(*first));
 	struct etl_cursor cursor = { 0 };
 	uint64_t time = UINT64_MAX;
 	struct etl_event event;
@@ -37,7 +37,7 @@ static uint64_t find_earliest_buffer_time(struct etl_reader reader)
 		    entry->sequence_number < first[entry->processor].sequence_number)
 			first[entry->processor] = *entry;
 	}
-	for (i = 0; first && i <= UINT16_MAX; i++) {
+	for (i = 0; first && i < ETL_PROCESSORS_MAX; i++) {
 		if (!first[i].number || !etl_read_buffer(&reader, &cursor, first[i].number))
 			continue;
 		while (cursor.next_offset < cursor.end_offset &&
@@ -133,23 +133,20 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 		analysis->last_time = time;
 }
 
-static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
-				    const struct etl_event *event, const struct event_type *type)
+/* @type: type of the event; NULL: it is not known, or the event has not its size */
+static void collect_recording_facts(struct analysis *analysis, const struct etl_event *event,
+				    const struct event_type *type)
 {
-	bool is_known = type && event->data_size == type->data_sizes[event->pointer_size == 8];
-
-	if (!event->has_time || event_describes_file(file, event))
-		return;
-	if (is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
+	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_update_state(&analysis->coverage, event);
 	if (analysis->rates_history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
-	if (!is_known)
+	if (!type || window_can_skip_event(event->hook_id))
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_change(&analysis->coverage, event);
-	else if (!window_can_skip_event(event->hook_id))
+	else
 		rates_history_add(&analysis->rates_history, event);
 }
 
@@ -175,21 +172,22 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	struct record_source source = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
+	bool describes_file = event_describes_file(file, event);
 	union wmi_record record;
 
 	if (event->has_impossible_time)
 		return 0;
 	/* Rates and covered times come from events that are not selected, too. */
-	collect_recording_facts(analysis, file, event, type);
+	if (event->has_time && !describes_file)
+		collect_recording_facts(analysis, event,
+					type && event_has_size(event, type) ? type : NULL);
 	if (selection && !selection_includes_time(selection, file, event)) {
 		analysis->has_later_events |= time_is_later(selection, file, event->time_stamp);
 		return 0;
 	}
 	if (type && event_check_size(file, event, type))
 		return -1;
-	if (type)
-		wmi_record_read(&record, event);
-	if (type && wmi_record_predates_clock(&record, file, event)) {
+	if (type && wmi_record_read(&record, file, event)) {
 		etl_leave_out_event(file, event, "%s: its wait and hold are longer than the clock",
 				    type->name);
 		return -1;
@@ -206,22 +204,21 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* A new list of open holds replaces the older one, even if the filter drops all of it. */
 	if (type && event->hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD)
 		open_holds_begin_list(&analysis->open_holds, event->data);
+	if (describes_file)
+		return 0;
 	/* The first and the last time include events that the filter leaves out. */
-	if (event->has_time && !event_describes_file(file, event))
+	if (event->has_time)
 		extend_time_range(analysis, event->time_stamp);
 	source.is_selected = !selection || !selection->filter ||
 			     filter_matches(selection->filter, file, event, type, analysis->names);
 	/* The holder that a selected wait is charged to need not be selected. */
-	if (event_describes_file(file, event) ||
-	    (!source.is_selected && !(type && analysis->charge_sums.charger)))
+	if (!source.is_selected && !(type && analysis->charge_sums.charger))
 		return 0;
 	analysis->event_count += source.is_selected;
-	if (!type) {
-		if (!(stack && stack->state == STACK_ALONE))
-			add_unknown_event(analysis, event);
-		return 0;
-	}
-	analysis_add_record(analysis, &source, &record);
+	if (type)
+		analysis_add_record(analysis, &source, &record);
+	else if (!(stack && stack->state == STACK_ALONE))
+		add_unknown_event(analysis, event);
 	return 0;
 }
 

@@ -47,6 +47,12 @@ static void add_stack(struct analysis *analysis, const struct stack *stack,
 		stack_stats_add(&analysis->lock_stacks, stack, record);
 }
 
+/* Test whether a record has a stack to sum up, or belongs to the sums of locks without one. */
+static bool has_stack_sums(const struct analysis *analysis, const struct record_source *source)
+{
+	return source->stack || analysis->stacks.sums_by_lock || analysis->has_lock_stacks;
+}
+
 static struct record_origin origin_of(const struct analysis *analysis,
 				      const struct etl_event *event)
 {
@@ -76,25 +82,30 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 			 struct spinlock_record *record)
 {
 	const struct etl_event *event = source->event;
-	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
-	struct record_origin origin = origin_of(analysis, event);
-	uint64_t class, weight;
+	struct spinlock_sample sample = {
+		.record = record,
+		.rates = spinlock_rates_of(analysis, event),
+		.origin = origin_of(analysis, event),
+	};
 	struct split_sums *split_sums = analysis->split_sums;
+	struct spinlock_pair *pair = NULL;
 	struct hold_with_stacks result;
 	bool is_wanted, has_hold;
 	uint32_t groups;
-	uint8_t rule;
+	uint64_t class;
 	int64_t hold;
 
-	rule = find_spinlock_rule(rates, record);
-	weight = compute_spinlock_weight(rates, record);
+	sample.rule = find_spinlock_rule(sample.rates, record);
+	sample.weight = compute_spinlock_weight(sample.rates, record);
 	class = lock_key_of(analysis, record->lock, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
+	if (is_wanted)
+		pair = spinlock_stats_find(&analysis->spinlocks, class, record->caller);
 	if (analysis->charge_sums.charger || split_sums)
-		convert_spinlock_to_hold(&result, source, record, rule);
+		convert_spinlock_to_hold(&result, source, record, sample.rule);
 	if (analysis->charge_sums.charger) {
 		result.hold.class = class;
-		result.hold.weight = is_wanted ? weight : 0;
+		result.hold.weight = is_wanted ? sample.weight : 0;
 		charging_thread_add_hold(&analysis->charge_sums, &result.hold);
 	}
 	if (!is_wanted)
@@ -102,27 +113,29 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 	record->lock = class;
 	groups = find_spinlock_groups(UINT64_C(1) << record->mode,
 				      has_groups(analysis, SPINLOCK_LINUX_GROUPS));
-	origin.observation = observation_state_of(analysis, groups, event);
-	spinlock_stats_add(&analysis->spinlocks, record, rates, &origin);
-	has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
+	sample.origin.observation = observation_state_of(analysis, groups, event);
+	spinlock_stats_add(&analysis->spinlocks, pair, &sample);
+	has_hold = !(sample.rule & WMI_SPINLOCK_RULE_WAIT);
 	hold = record->release_time - record->acquire_time;
-	add_stack(analysis, source->stack, &(struct stack_record) {
-		.weight = weight,
-		.is_sampled = rates->acquire_rate > 1,
-		.waits_are_sampled = rates->contention_rate > 1,
-		.has_waited = record->spin_count,
-		.wait = record->wait_time,
-		.is_wait_only = !has_hold,
-		.has_hold = has_hold,
-		.hold = hold > 0 ? hold : 0,
-		.class = class,
-		.attribute_number = split_sums ? split_sums_find(split_sums, 0, &result.hold) :
-								    record->thread_id,
-		.caller = record->caller,
-	});
+	if (has_stack_sums(analysis, source))
+		add_stack(analysis, source->stack, &(struct stack_record) {
+			.weight = sample.weight,
+			.is_sampled = sample.rates->acquire_rate > 1,
+			.waits_are_sampled = sample.rates->contention_rate > 1,
+			.has_waited = record->spin_count,
+			.wait = record->wait_time,
+			.is_wait_only = !has_hold,
+			.has_hold = has_hold,
+			.hold = hold > 0 ? hold : 0,
+			.class = class,
+			.attribute_number = split_sums ?
+				split_sums_find(split_sums, 0, &result.hold) : record->thread_id,
+			.caller = record->caller,
+		});
 	if (split_sums) {
 		record->lock = split_sums_find(split_sums, class, &result.hold);
-		spinlock_stats_add(&split_sums->spinlocks, record, rates, &origin);
+		pair = spinlock_stats_find(&split_sums->spinlocks, record->lock, record->caller);
+		spinlock_stats_add(&split_sums->spinlocks, pair, &sample);
 	}
 }
 

@@ -11,29 +11,24 @@
 #include "grow.h"
 
 /**
- * coverage_add_event() - note the time of an event
+ * coverage_add_cpu() - begin to cover CPUs
  * @coverage: coverage to change
- * @event: event with a time of its own
+ * @number: greatest number of these CPUs
+ *
+ * Return: false without memory.
  */
-void coverage_add_event(struct coverage *coverage, const struct etl_event *event)
+bool coverage_add_cpu(struct coverage *coverage, unsigned int number)
 {
-	unsigned int number = event->processor;
-	struct coverage_cpu *cpu;
+	struct coverage_cpu *more = grow_to(coverage->cpus, coverage->cpu_count, number + 1,
+					    sizeof(*more));
 
-	if (number >= coverage->cpu_count) {
-		struct coverage_cpu *more = grow_to(coverage->cpus, coverage->cpu_count,
-						    number + 1, sizeof(*more));
-
-		if (!more) {
-			coverage->no_memory = true;
-			return;
-		}
-		coverage->cpus = more;
-		coverage->cpu_count = number + 1;
+	if (!more) {
+		coverage->no_memory = true;
+		return false;
 	}
-	cpu = &coverage->cpus[number];
-	if (!cpu->event_count++ || event->time_stamp < cpu->first_time)
-		cpu->first_time = event->time_stamp;
+	coverage->cpus = more;
+	coverage->cpu_count = number + 1;
+	return true;
 }
 
 /**

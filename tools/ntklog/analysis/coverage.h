@@ -84,7 +84,25 @@ static inline enum observation_state coverage_observation_state(const struct cov
 	return state->known_groups[word] & bits ? OBSERVATION_OFF : OBSERVATION_UNKNOWN;
 }
 
-void coverage_add_event(struct coverage *coverage, const struct etl_event *event);
+bool coverage_add_cpu(struct coverage *coverage, unsigned int number);
+
+/**
+ * coverage_add_event() - note the time of an event
+ * @coverage: coverage to change
+ * @event: event with a time of its own
+ */
+static inline void coverage_add_event(struct coverage *coverage, const struct etl_event *event)
+{
+	struct coverage_cpu *cpu;
+
+	if (event->processor >= coverage->cpu_count &&
+	    !coverage_add_cpu(coverage, event->processor))
+		return;
+	cpu = &coverage->cpus[event->processor];
+	if (!cpu->event_count++ || event->time_stamp < cpu->first_time)
+		cpu->first_time = event->time_stamp;
+}
+
 void coverage_add_change(struct coverage *coverage, const struct etl_event *event);
 void coverage_update_state(struct coverage *coverage, const struct etl_event *event);
 bool coverage_is_observed_at_begin(const struct coverage *coverage, uint32_t groups);

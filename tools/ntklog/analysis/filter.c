@@ -329,26 +329,6 @@ void filter_free(struct filter *filter)
 }
 
 /**
- * selection_includes_time() - test whether an event is in the selected time
- * @selection: selection
- * @file: file of the event
- * @event: event
- *
- * Return: true if the event lies in the selected time.
- */
-bool selection_includes_time(const struct selection *selection, const struct etl_file *file,
-			     const struct etl_event *event)
-{
-	double seconds;
-
-	if (!selection->has_begin && !selection->has_end)
-		return true;
-	seconds = etl_seconds(file, event->time_stamp);
-	return (!selection->has_begin || seconds >= selection->begin_seconds) &&
-	       (!selection->has_end || seconds <= selection->end_seconds);
-}
-
-/**
  * selection_includes_all() - test whether no event is left out
  * @selection: the selection; NULL selects all events
  *

@@ -54,8 +54,27 @@ bool filter_matches(const struct filter *filter, const struct etl_file *file,
 		    const struct names *names);
 void filter_free(struct filter *filter);
 
-bool selection_includes_time(const struct selection *selection, const struct etl_file *file,
-			     const struct etl_event *event);
+/**
+ * selection_includes_time() - test whether an event is in the selected time
+ * @selection: selection
+ * @file: file of the event
+ * @event: event
+ *
+ * Return: true if the event lies in the selected time.
+ */
+static inline bool selection_includes_time(const struct selection *selection,
+					   const struct etl_file *file,
+					   const struct etl_event *event)
+{
+	double seconds;
+
+	if (!selection->has_begin && !selection->has_end)
+		return true;
+	seconds = etl_seconds(file, event->time_stamp);
+	return (!selection->has_begin || seconds >= selection->begin_seconds) &&
+	       (!selection->has_end || seconds <= selection->end_seconds);
+}
+
 bool selection_includes_all(const struct selection *selection);
 bool selection_includes_event(const struct selection *selection, const struct etl_file *file,
 			      const struct etl_event *event, const struct event_type *type,

@@ -99,12 +99,11 @@ static bool widen_counts(struct histogram *histogram)
 	return true;
 }
 
-static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
-			  uint64_t weight)
+/* Add to a bucket that has no memory yet, or whose count needs 64 bits. */
+static bool add_to_bucket_slow(struct histogram *histogram, unsigned int bucket, uint64_t weight)
 {
 	unsigned int i;
 
-	/* The difference of a bucket before @first_bucket is a large number. */
 	if (bucket - histogram->first_bucket >= histogram->capacity &&
 	    !cover_bucket(histogram, bucket))
 		return false;
@@ -119,6 +118,18 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 	return true;
 }
 
+static inline bool add_to_bucket(struct histogram *histogram, unsigned int bucket, uint64_t weight)
+{
+	/* The difference of a bucket before @first_bucket is a large number. */
+	unsigned int i = bucket - histogram->first_bucket;
+
+	if (i >= histogram->capacity || histogram->wide_counts ||
+	    weight > UINT32_MAX - histogram->counts[i])
+		return add_to_bucket_slow(histogram, bucket, weight);
+	histogram->counts[i] += weight;
+	return true;
+}
+
 static double compute_log_variance(const struct histogram *histogram)
 {
 	double mean = histogram->sampled_log_sum / histogram->total_variance;
@@ -128,13 +139,10 @@ static double compute_log_variance(const struct histogram *histogram)
 
 static void add_variance(struct histogram *histogram, uint64_t value, uint64_t weight)
 {
-	double variance = weight_variance(weight), value_variance, value_log;
+	double variance = weight_variance(weight);
+	double value_variance = (double)value * (double)value * variance;
+	double value_log = log(value ? (double)value : 1);
 
-	/* A value of weight 1 was written in any case, and adds no variance. */
-	if (!(variance > 0))
-		return;
-	value_variance = (double)value * (double)value * variance;
-	value_log = log(value ? (double)value : 1);
 	histogram->total_variance += variance;
 	histogram->sum_variance += value_variance;
 	if (value_variance > histogram->greatest_variance)
@@ -158,27 +166,12 @@ bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
 		return false;
 	histogram->total_weight += weight;
 	histogram->sum += (double)value * (double)weight;
-	add_variance(histogram, value, weight);
+	/* A value of weight 1 was written in any case, and adds no variance. */
+	if (weight > 1)
+		add_variance(histogram, value, weight);
 	if (value > histogram->max_value)
 		histogram->max_value = value;
 	return true;
-}
-
-/**
- * histogram_prefetch() - load the bucket of a value into the CPU's cache
- * @histogram: distribution to which the value will be added
- * @value: the value
- */
-void histogram_prefetch(const struct histogram *histogram, uint64_t value)
-{
-	unsigned int i = bucket_of(value) - histogram->first_bucket;
-
-	if (i >= histogram->capacity)
-		return;
-	if (histogram->wide_counts)
-		__builtin_prefetch(&histogram->wide_counts[i], 1);
-	else
-		__builtin_prefetch(&histogram->counts[i], 1);
 }
 
 /**
@@ -192,10 +185,12 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 {
 	unsigned int i;
 
-	for (i = 0; i < more->capacity; i++)
-		if (count_of(more, i) &&
-		    !add_to_bucket(histogram, more->first_bucket + i, count_of(more, i)))
+	for (i = 0; i < more->capacity; i++) {
+		uint64_t count = count_of(more, i);
+
+		if (count && !add_to_bucket(histogram, more->first_bucket + i, count))
 			return false;
+	}
 	histogram->total_weight += more->total_weight;
 	histogram->sum += more->sum;
 	histogram->total_variance += more->total_variance;
@@ -278,8 +273,12 @@ double histogram_percentile(const struct histogram *histogram, unsigned int perc
 	unsigned int i;
 
 	for (i = 0; i < histogram->capacity; i++) {
-		seen += (double)count_of(histogram, i);
-		if (count_of(histogram, i) && seen >= wanted) {
+		uint64_t count = count_of(histogram, i);
+
+		if (!count)
+			continue;
+		seen += (double)count;
+		if (seen >= wanted) {
 			double middle = bucket_middle(histogram->first_bucket + i);
 
 			return middle < (double)histogram->max_value ? middle :

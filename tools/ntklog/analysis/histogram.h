@@ -54,7 +54,6 @@ static inline double weight_variance(uint64_t weight)
 }
 
 bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight);
-void histogram_prefetch(const struct histogram *histogram, uint64_t value);
 bool histogram_merge(struct histogram *histogram, const struct histogram *more);
 double estimate_sum_error(double variance, double greatest_variance, double sum);
 double histogram_sum_error(const struct histogram *histogram);

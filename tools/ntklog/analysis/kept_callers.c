@@ -21,11 +21,15 @@ bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *eve
 	if (!*callers)
 		return false;
 	kept = &(*callers)[event->processor];
-	*kept = (struct kept_caller) {
-		.time_stamp = event->time_stamp,
-		.has_off_cpu_times = event->data_size == sizeof(kept->caller_event),
-	};
-	memcpy(&kept->caller_event, event->data, event->data_size);
+	kept->time_stamp = event->time_stamp;
+	kept->has_off_cpu_times = event->data_size == sizeof(kept->caller_event);
+	kept->block_stack.blocked = 0;
+	if (kept->has_off_cpu_times) {
+		memcpy(&kept->caller_event, event->data, sizeof(kept->caller_event));
+	} else {
+		kept->caller_event = (struct ntklog_caller) { 0 };
+		memcpy(&kept->caller_event, event->data, event->data_size);
+	}
 	return true;
 }
 

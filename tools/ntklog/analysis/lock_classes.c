@@ -39,28 +39,26 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
 }
 
 /**
- * lock_classes_find_key() - find the key under which a lock is summed up, and count the lock
+ * lock_classes_fill_cache() - put a lock into the cache, and count the lock
  * @classes: counts to change
+ * @cached: entry to replace
  * @names: names, or NULL
  * @address: address of the lock
  * @clock: session clock of the event
  *
- * Return: the key of the lock's class at that time, or @address if the class is not known.
+ * Return: the key, as lock_classes_find_key().
  */
-uint64_t lock_classes_find_key(struct lock_classes *classes, const struct names *names,
-			       uint64_t address, uint64_t clock)
+uint64_t lock_classes_fill_cache(struct lock_classes *classes, struct cached_lock_key *cached,
+				 const struct names *names, uint64_t address, uint64_t clock)
 {
-	uint64_t key = names_find_lock_key(names, address, clock);
-	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
-	struct cached_class_key *cached =
-		&classes->cache[mixed >> (64 - LOCK_CLASSES_CACHE_BITS)];
-
-	if (!names_key_is_class(names, key) ||
-	    (cached->address == address && cached->key == key))
-		return key;
-	*cached = (struct cached_class_key) { address, key };
-	count_lock(classes, address, key);
-	return key;
+	*cached = (struct cached_lock_key) {
+		.address = address,
+		.names_version = names_lock_version(names),
+		.span = names_find_lock_span(names, address, clock),
+	};
+	if (names_key_is_class(names, cached->span.key))
+		count_lock(classes, address, cached->span.key);
+	return cached->span.key;
 }
 
 /**

@@ -18,15 +18,39 @@ struct counted_class;
 struct lock_classes {
 	struct counted_lock *locks;
 	struct counted_class *counts;
-	struct cached_class_key {
+	struct cached_lock_key {
 		uint64_t address;
-		uint64_t key;
+		uint64_t names_version;
+		struct lock_key_span span;
 	} cache[1 << LOCK_CLASSES_CACHE_BITS];
 };
 
-uint64_t lock_classes_find_key(struct lock_classes *classes, const struct names *names,
-			       uint64_t address, uint64_t clock);
+uint64_t lock_classes_fill_cache(struct lock_classes *classes, struct cached_lock_key *cached,
+				 const struct names *names, uint64_t address, uint64_t clock);
 size_t lock_classes_lock_count(const struct lock_classes *classes, uint64_t key);
+
+/**
+ * lock_classes_find_key() - find the key under which a lock is summed up, and count the lock
+ * @classes: counts to change
+ * @names: names, or NULL
+ * @address: address of the lock
+ * @clock: session clock of the event
+ *
+ * Return: the key of the lock's class at that time, or @address if the class is not known.
+ */
+static inline uint64_t lock_classes_find_key(struct lock_classes *classes,
+					     const struct names *names, uint64_t address,
+					     uint64_t clock)
+{
+	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
+	struct cached_lock_key *cached = &classes->cache[mixed >> (64 - LOCK_CLASSES_CACHE_BITS)];
+
+	if (cached->address == address && clock >= cached->span.begin &&
+	    clock < cached->span.end && cached->names_version == names_lock_version(names))
+		return cached->span.key;
+	return lock_classes_fill_cache(classes, cached, names, address, clock);
+}
+
 void lock_classes_free(struct lock_classes *classes);
 
 #endif /* _NTKLOG_LOCK_CLASSES_H */

@@ -92,7 +92,7 @@ bool rates_add_rundown(struct rates *rates, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
 
-	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])
+	if (!type || !event_has_size(event, type))
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK_DC_START:
@@ -182,8 +182,8 @@ void rates_find(struct rates *rates, struct etl_file *file)
 {
 	struct etl_reader *reader = etl_reader_of(file), copy = *reader;
 	struct etl_cursor cursor = { 0 };
-	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
-	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
+	uint64_t *last = calloc(ETL_PROCESSORS_MAX, sizeof(*last));
+	uint8_t *seen = calloc(ETL_PROCESSORS_MAX, sizeof(*seen));
 	size_t i;
 
 	if (!last || !seen)
@@ -198,7 +198,7 @@ void rates_find(struct rates *rates, struct etl_file *file)
 			last[processor] = reader->index_entries[i].number;
 		}
 	}
-	for (i = 0; i <= UINT16_MAX && !rates_are_known(rates); i++)
+	for (i = 0; i < ETL_PROCESSORS_MAX && !rates_are_known(rates); i++)
 		if (last[i])
 			look_for_rundown(rates, &copy, &cursor, last[i]);
 out:

@@ -49,46 +49,34 @@ uint64_t compute_spinlock_weight(const struct spinlock_rates *rates,
 	return record->spin_count >= rates->spin_threshold ? rates->contention_rate : 1;
 }
 
-static bool add_to_cpu(struct spinlock_sum *sum, const struct pending_record *pending)
+static bool add_record(struct spinlock_sum *sum, const struct spinlock_sample *sample,
+		       uint64_t hold, bool in_step)
 {
-	const struct spinlock_record *record = &pending->record;
-	double weight = (double)pending->weight;
-
-	return cpu_sums_add(&sum->cpu_sums, &pending->origin, weight,
-			    record->spin_count ? (double)record->wait_time * weight : 0);
-}
-
-static bool add_record(struct spinlock_sum *sum, const struct pending_record *pending)
-{
-	const struct spinlock_record *record = &pending->record;
-	const struct spinlock_rates *rates = pending->rates;
-	uint64_t hold = pending->hold, weight = pending->weight;
+	const struct spinlock_record *record = sample->record;
+	uint64_t weight = sample->weight;
 	unsigned int depth = record->depth;
-	uint8_t rule = find_spinlock_rule(rates, record);
 
-	if (rule & WMI_SPINLOCK_RULE_BLOCKER)
+	sum->mode_mask |= UINT64_C(1) << record->mode;
+	if (sample->rule & WMI_SPINLOCK_RULE_BLOCKER)
 		sum->blocker_count++;
-	if (rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY) {
-		sum->mode_mask |= UINT64_C(1) << record->mode;
+	if (sample->rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY)
 		return true;
-	}
 	sum->record_count++;
-	sum->in_step_count += pending->in_step;
+	sum->in_step_count += in_step;
 	sum->acquisition_count += weight;
-	if (record->spin_count) {
-		sum->contended_count += weight;
-		sum->spin_count += (double)record->spin_count * (double)weight;
-	}
 	sum->dpc_count += record->dpc ? weight : 0;
 	sum->isr_count += record->isr ? weight : 0;
 	if (depth > sum->max_depth)
 		sum->max_depth = depth;
 	if (depth >= 1 && depth <= SPINLOCK_DEPTHS)
 		sum->depth_counts[depth - 1] += weight;
-	sum->mode_mask |= UINT64_C(1) << record->mode;
-	if (record->spin_count && !histogram_add(&sum->wait, record->wait_time, weight))
-		return false;
-	if (rule & WMI_SPINLOCK_RULE_WAIT) {
+	if (record->spin_count) {
+		sum->contended_count += weight;
+		sum->spin_count += (double)record->spin_count * (double)weight;
+		if (!histogram_add(&sum->wait, record->wait_time, weight))
+			return false;
+	}
+	if (sample->rule & WMI_SPINLOCK_RULE_WAIT) {
 		sum->wait_only_count++;
 		return true;
 	}
@@ -126,29 +114,6 @@ static void free_sum(struct spinlock_sum *sum)
 	histogram_free(&sum->hold);
 	histogram_free(&sum->interrupted_hold);
 	cpu_sums_free(&sum->cpu_sums);
-}
-
-static void add_pending_records(struct spinlock_stats *stats)
-{
-	unsigned int i;
-
-	for (i = 0; i < stats->pending_count; i++) {
-		const struct pending_record *pending = &stats->pending[i];
-		const struct spinlock_record *record = &pending->record;
-		struct spinlock_pair *pair = pending->pair;
-
-		struct spinlock_sum *sum = pair ? &pair->sum : &stats->others;
-
-		if (!add_record(sum, pending) ||
-		    ((stats->has_cpus || pending->origin.observation != OBSERVATION_ON) &&
-		     !add_to_cpu(sum, pending)))
-			stats->no_memory = true;
-		if (pair && record->spin_count && pending->weight)
-			timeline_add_wait(&stats->timelines, &pair->lock->timeline,
-					  pending->origin.ticks, record->wait_time, pending->hold,
-					  (double)pending->weight);
-	}
-	stats->pending_count = 0;
 }
 
 static struct spinlock_pair **find_cached_pair(struct spinlock_stats *stats,
@@ -235,8 +200,6 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 	struct spinlock_pair *pair, **cached;
 	struct spinlock_entry *lock;
 
-	/* Pending records point to pairs. */
-	add_pending_records(stats);
 	if (!stats->heap && !make_heap(stats)) {
 		stats->no_memory = true;
 		return NULL;
@@ -278,7 +241,6 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
-/* Without memory the record is added to the others. */
 static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
 				       const struct spinlock_key *key)
 {
@@ -299,14 +261,27 @@ static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
-static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
-				       const struct spinlock_record *record)
+/**
+ * spinlock_stats_find() - find the sums of a lock and a caller
+ * @stats: sums to change
+ * @lock: address of the lock, or key of its class
+ * @caller: address of the caller
+ *
+ * The sums of all pairs may be larger than the caches of a CPU. So the pair's sums are prefetched.
+ *
+ * Return: the pair, which is valid until the next call; NULL without memory.
+ */
+struct spinlock_pair *spinlock_stats_find(struct spinlock_stats *stats, uint64_t lock,
+					  uint64_t caller)
 {
-	const struct spinlock_key key = { record->lock, record->caller };
+	const struct spinlock_key key = { lock, caller };
 	struct spinlock_pair **cached = find_cached_pair(stats, &key), *pair = *cached;
 
-	if (pair && pair->key.lock == key.lock && pair->key.caller == key.caller)
+	if (pair && pair->key.lock == key.lock && pair->key.caller == key.caller) {
+		__builtin_prefetch(pair->sum.wait.counts, 1);
+		__builtin_prefetch(pair->sum.hold.counts, 1);
 		return pair;
+	}
 	HASH_FIND(hh, stats->pairs, &key, sizeof(key), pair);
 	if (!pair)
 		pair = make_pair(stats, &key);
@@ -319,17 +294,16 @@ static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
  * Test whether the sampling of a record may be in step with a loop. Only the acquire rate can be:
  * mode sampled chooses at random, and a record of weight 1 was written in any case.
  */
-static bool is_in_step(struct spinlock_stats *stats, const struct pending_record *pending)
+static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_sample *sample)
 {
-	const struct spinlock_record *record = &pending->record;
-	const struct spinlock_rates *rates = pending->rates;
+	const struct spinlock_record *record = sample->record;
 	bool in_step;
 
-	if (record->spin_count || pending->weight < 2 ||
-	    find_spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED ||
-	    !step_rate_fits_loops(rates->acquire_rate))
+	if (record->spin_count || sample->weight < 2 ||
+	    sample->rule & WMI_SPINLOCK_RULE_SAMPLED ||
+	    !step_rate_fits_loops(sample->rates->acquire_rate))
 		return false;
-	if (!step_watch_add(&stats->step_watch, pending->origin.cpu,
+	if (!step_watch_add(&stats->step_watch, sample->origin.cpu,
 			    record->lock * 31 + record->caller, &in_step))
 		stats->no_memory = true;
 	return in_step;
@@ -338,40 +312,32 @@ static bool is_in_step(struct spinlock_stats *stats, const struct pending_record
 /**
  * spinlock_stats_add() - add a record
  * @stats: sums to change
- * @record: record to add
- * @rates: parameters by which the record was sampled; they must stay until spinlock_stats_finish()
- * @origin: where and when the record was written
- *
- * The sums of all pairs may be larger than the caches of a CPU. So the sums of a record are
- * prefetched, and the record is held back for a while.
+ * @pair: from spinlock_stats_find(), for the lock and the caller of the record; NULL: the record is
+ *	added to the sums of all others
+ * @sample: record to add
  */
-void spinlock_stats_add(struct spinlock_stats *stats,
-			const struct spinlock_record *record,
-			const struct spinlock_rates *rates, const struct record_origin *origin)
+void spinlock_stats_add(struct spinlock_stats *stats, struct spinlock_pair *pair,
+			const struct spinlock_sample *sample)
 {
-	struct spinlock_pair *pair = find_pair(stats, record);
-	struct pending_record *pending = &stats->pending[stats->pending_count];
+	struct spinlock_sum *sum = pair ? &pair->sum : &stats->others;
+	const struct spinlock_record *record = sample->record;
+	uint64_t hold = record->release_time - record->acquire_time;
+	bool in_step = is_in_step(stats, sample);
+	double weight = (double)sample->weight;
 
-	*pending = (struct pending_record) {
-		.record = *record,
-		.rates = rates,
-		.pair = pair,
-		.hold = record->release_time - record->acquire_time,
-		.weight = compute_spinlock_weight(rates, record),
-		.origin = *origin,
-	};
-	pending->in_step = is_in_step(stats, pending);
-	if ((int64_t)pending->hold < 0) {
+	if ((int64_t)hold < 0) {
 		stats->backward_count++;
-		pending->hold = 0;
+		hold = 0;
 	}
-	if (pair) {
-		histogram_prefetch(&pair->sum.hold, pending->hold);
-		if (record->spin_count)
-			histogram_prefetch(&pair->sum.wait, record->wait_time);
-	}
-	if (++stats->pending_count == SPINLOCK_PENDING_MAX)
-		add_pending_records(stats);
+	if (!add_record(sum, sample, hold, in_step))
+		stats->no_memory = true;
+	if ((stats->has_cpus || sample->origin.observation != OBSERVATION_ON) &&
+	    !cpu_sums_add(&sum->cpu_sums, &sample->origin, weight,
+			  record->spin_count ? (double)record->wait_time * weight : 0))
+		stats->no_memory = true;
+	if (pair && record->spin_count && sample->weight)
+		timeline_add_wait(&stats->timelines, &pair->lock->timeline, sample->origin.ticks,
+				  record->wait_time, hold, weight);
 }
 
 /**
@@ -382,7 +348,6 @@ void spinlock_stats_finish(struct spinlock_stats *stats)
 {
 	struct spinlock_pair *pair;
 
-	add_pending_records(stats);
 	for (pair = stats->pairs; pair; pair = pair->hh.next)
 		if (!add_sum(&pair->lock->sum, &pair->sum) ||
 		    !add_sum(&stats->total, &pair->sum))

@@ -118,22 +118,19 @@ struct spinlock_pair {
 
 #define SPINLOCK_CACHE_BITS	13
 
-/* Number of records that are held back while their sums are prefetched. */
-#define SPINLOCK_PENDING_MAX	32
-
 /*
- * @pair: sums of the record's lock and caller; NULL: those of all others
- * @in_step: the distance between samples may be a multiple of a loop's length, so that always the
- *	same acquisition of the loop is sampled
+ * A record with its rule and its weight.
+ * @rates: parameters by which the record was sampled
+ * @rule: find_spinlock_rule()
+ * @weight: compute_spinlock_weight()
+ * @origin: where and when the record was written
  */
-struct pending_record {
-	struct spinlock_record record;
+struct spinlock_sample {
+	const struct spinlock_record *record;
 	const struct spinlock_rates *rates;
-	struct spinlock_pair *pair;
-	uint64_t hold;
+	uint8_t rule;
 	uint64_t weight;
 	struct record_origin origin;
-	bool in_step;
 };
 
 /*
@@ -162,8 +159,6 @@ struct spinlock_stats {
 	uint64_t backward_count;
 	struct step_watch step_watch;
 	bool no_memory;
-	struct pending_record pending[SPINLOCK_PENDING_MAX];
-	unsigned int pending_count;
 	struct spinlock_pair *cache[1 << SPINLOCK_CACHE_BITS];
 };
 
@@ -189,9 +184,10 @@ uint8_t find_spinlock_rule(const struct spinlock_rates *rates,
 			   const struct spinlock_record *record);
 uint64_t compute_spinlock_weight(const struct spinlock_rates *rates,
 				 const struct spinlock_record *record);
-void spinlock_stats_add(struct spinlock_stats *stats,
-			const struct spinlock_record *record,
-			const struct spinlock_rates *rates, const struct record_origin *origin);
+struct spinlock_pair *spinlock_stats_find(struct spinlock_stats *stats, uint64_t lock,
+					  uint64_t caller);
+void spinlock_stats_add(struct spinlock_stats *stats, struct spinlock_pair *pair,
+			const struct spinlock_sample *sample);
 void spinlock_stats_finish(struct spinlock_stats *stats);
 void spinlock_stats_free(struct spinlock_stats *stats);
 

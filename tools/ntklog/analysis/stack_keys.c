@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "etl_reader.h"
 #include "grow.h"
 #include "hash.h"
 #include "search.h"
@@ -25,10 +26,9 @@ struct stack_key {
 static uint64_t *copy_addresses(const struct etl_stack *stack)
 {
 	uint64_t *addresses = calloc(stack->count, sizeof(*addresses));
-	size_t i;
 
-	for (i = 0; addresses && i < stack->count; i++)
-		addresses[i] = etl_stack_address(stack, i);
+	if (addresses)
+		etl_copy_stack(addresses, stack, stack->count);
 	return addresses;
 }
 

@@ -93,7 +93,7 @@ bool stack_rundowns_expect_stack(const struct stack_rundowns *rundowns,
 	at = count_rundowns_until(rundowns, event->time_stamp);
 	stack_bits = rundowns->rundowns[at ? at - 1 : 0].stacks;
 	type = event_type_find(event);
-	if (!type || event->data_size != type->data_sizes[event->pointer_size == 8])
+	if (!type || !event_has_size(event, type))
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:

@@ -62,17 +62,25 @@ struct stack_matcher {
 	struct stack_counts counts;
 };
 
+/* Test whether an event is about stacks, so that the file has stacks from here on. */
+static bool event_begins_stacks(const struct etl_event *event)
+{
+	return event_is_stack_rundown(event) ||
+	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
+		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
+}
+
 static void search_buffers_for_stacks(struct stack_matcher *matcher, struct etl_reader *reader)
 {
-	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
-	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
+	uint8_t *seen = calloc(ETL_PROCESSORS_MAX, sizeof(*seen));
+	uint64_t *last = calloc(ETL_PROCESSORS_MAX, sizeof(*last));
 	struct etl_cursor cursor = { 0 };
 	struct etl_event event;
 	struct etl_stack stack;
 	uint64_t number;
 	size_t i;
 
-	for (i = 1; seen && last && i < reader->file.buffers + UINT16_MAX + 1; i++) {
+	for (i = 1; seen && last && i < reader->file.buffers + ETL_PROCESSORS_MAX; i++) {
 		if (i < reader->file.buffers) {
 			number = reader->index_entries[i].number;
 			if (seen[reader->index_entries[i].processor]++ >= SEARCHED_BUFFERS_MAX) {
@@ -91,7 +99,8 @@ static void search_buffers_for_stacks(struct stack_matcher *matcher, struct etl_
 		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
 			if (event_is_stack_rundown(&event))
 				stack_rundowns_add(&matcher->rundowns, &event);
-			else if (!etl_read_stack(&stack, &reader->file, &event))
+			else if (event_begins_stacks(&event) &&
+				 !etl_read_stack(&stack, &reader->file, &event))
 				matcher->has_stacks |= stack.kind != ETL_STACK_NONE;
 		}
 	}
@@ -113,7 +122,7 @@ static void read_definitions(struct stack_matcher *matcher, const struct etl_rea
 	copy.cursor.end_offset = 0;
 	copy.next_index = 0;
 	while ((event = etl_next_event(&copy.file)))
-		if (!etl_read_stack(&stack, &copy.file, event) &&
+		if (event_begins_stacks(event) && !etl_read_stack(&stack, &copy.file, event) &&
 		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
 			stack_keys_define(&matcher->keys, event, &stack);
 			matcher->has_stacks = true;
@@ -187,7 +196,7 @@ static bool event_is_of_thread(const struct etl_event *event, uint32_t thread_id
 	struct spinlock_record spinlock;
 	struct resource_record resource;
 
-	*has_thread_id = type && event->data_size == type->data_sizes[event->pointer_size == 8];
+	*has_thread_id = type && event_has_size(event, type);
 	if (!*has_thread_id)
 		return false;
 	switch (type->hook_id) {
@@ -267,7 +276,7 @@ static void add_addresses(struct stack_matcher *matcher, struct queued_event *qu
 			  enum stack_state state)
 {
 	const struct stack_definition *definition = NULL;
-	size_t count = stack->count, i;
+	size_t count = stack->count;
 	uint64_t *more;
 
 	if (!queued->has_stack) {
@@ -300,9 +309,11 @@ static void add_addresses(struct stack_matcher *matcher, struct queued_event *qu
 	}
 	if (queued->stack.state == STACK_UNKNOWN)
 		queued->stack.state = STACK_FOUND;
-	for (i = 0; i < count; i++)
-		queued->addresses[queued->stack.count + i] = definition ? definition->addresses[i] :
-								      etl_stack_address(stack, i);
+	if (definition)
+		memcpy(queued->addresses + queued->stack.count, definition->addresses,
+		       count * sizeof(*queued->addresses));
+	else
+		etl_copy_stack(queued->addresses + queued->stack.count, stack, count);
 	queued->stack.count += count;
 	queued->stack.addresses = queued->addresses;
 }
@@ -337,6 +348,10 @@ static void take_event(struct stack_matcher *matcher, const struct etl_event *ev
 	struct etl_stack stack;
 	struct queued_event *queued;
 
+	if (!event_begins_stacks(event)) {
+		queue_event(matcher, event);
+		return;
+	}
 	if (event_is_stack_rundown(event))
 		stack_rundowns_add(&matcher->rundowns, event);
 	if (etl_read_stack(&stack, matcher->file, event))
@@ -355,14 +370,6 @@ static void take_event(struct stack_matcher *matcher, const struct etl_event *ev
 	queued = queue_event(matcher, event);
 	if (queued)
 		add_addresses(matcher, queued, event, &stack, STACK_ALONE);
-}
-
-/* Test whether an event is about stacks, so that the file has stacks from here on. */
-static bool event_begins_stacks(const struct etl_event *event)
-{
-	return event_is_stack_rundown(event) ||
-	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
-		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
 }
 
 static void drop_returned_event(struct stack_matcher *matcher)

@@ -39,7 +39,7 @@ static struct processor_stats *find_processor(struct switch_stats *stats,
 static void add_run(struct switch_stats *stats, struct processor_stats *processor,
 		    uint32_t thread_id, uint64_t time, uint64_t origin)
 {
-	struct thread_stats *thread;
+	struct thread_stats *thread = processor->thread;
 	uint64_t run = time - processor->last_time;
 
 	if (!processor->switch_count)
@@ -53,7 +53,6 @@ static void add_run(struct switch_stats *stats, struct processor_stats *processo
 		return;
 	}
 	processor->busy_ticks += (double)run;
-	thread = find_thread(stats, thread_id);
 	if (!histogram_add(&thread->run_times, run, 1))
 		stats->no_memory = true;
 	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run,
@@ -81,9 +80,9 @@ void switch_stats_add(struct switch_stats *stats,
 	if (!switch_cpu->switch_count++)
 		switch_cpu->first_time = time;
 	switch_cpu->last_time = time;
-	switch_cpu->thread_id = record->new_thread_id;
 	if (record->old_thread_id) {
-		thread = find_thread(stats, record->old_thread_id);
+		thread = switch_cpu->thread_id == record->old_thread_id ? switch_cpu->thread :
+			 find_thread(stats, record->old_thread_id);
 		thread->switch_out_count++;
 		if (record->old_thread_state == KTHREAD_STATE_READY ||
 		    record->old_thread_state == KTHREAD_STATE_RUNNING ||
@@ -91,10 +90,13 @@ void switch_stats_add(struct switch_stats *stats,
 		    record->old_thread_state == KTHREAD_STATE_DEFERRED_READY)
 			thread->preemption_count++;
 	}
+	switch_cpu->thread_id = record->new_thread_id;
+	switch_cpu->thread = NULL;
 	if (record->new_thread_id) {
 		thread = find_thread(stats, record->new_thread_id);
 		thread->switch_count++;
 		thread->wait_ticks += record->new_thread_wait_time;
+		switch_cpu->thread = thread;
 	}
 }
 

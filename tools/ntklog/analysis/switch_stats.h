@@ -34,6 +34,7 @@ struct thread_stats {
 };
 
 /*
+ * @thread: sums of @thread_id, the thread that runs; NULL: the idle thread
  * @busy_ticks: time in which other threads than the idle thread ran, session clock
  * @gap_count: number of gaps: the old thread of a switch is not the new thread of the switch
  *	before, or the switch is earlier than the one before
@@ -43,6 +44,7 @@ struct processor_stats {
 	uint64_t first_time;
 	uint64_t last_time;
 	uint32_t thread_id;
+	struct thread_stats *thread;
 	double busy_ticks;
 	double idle_ticks;
 	uint64_t gap_count;

@@ -30,7 +30,7 @@ static void double_slot_length(struct timelines *timelines)
 	}
 }
 
-static bool cover_time(struct timelines *timelines, uint64_t ticks)
+static bool make_slots_longer(struct timelines *timelines, uint64_t ticks)
 {
 	/* A time before the begin of the time lines is a large number. */
 	if (ticks > UINT64_MAX / 4)
@@ -42,17 +42,15 @@ static bool cover_time(struct timelines *timelines, uint64_t ticks)
 	return true;
 }
 
-/*
- * Make the slots cover a time, and allocate the time line if it is NULL. Returns false if that
- * fails.
- */
-static bool prepare_timeline(struct timelines *timelines, struct timeline **timeline,
-			     uint64_t ticks)
+static inline bool cover_time(struct timelines *timelines, uint64_t ticks)
 {
-	if (!cover_time(timelines, ticks))
-		return false;
-	if (*timeline)
-		return true;
+	return (timelines->slot_ticks && find_slot(timelines, ticks) < TIMELINE_SLOTS) ||
+	       make_slots_longer(timelines, ticks);
+}
+
+/* Allocate a time line. Returns false if that fails. */
+static bool add_timeline(struct timelines *timelines, struct timeline **timeline)
+{
 	if (timelines->first_spare) {
 		*timeline = timelines->first_spare;
 		timelines->first_spare = timelines->first_spare->next_spare;
@@ -82,20 +80,20 @@ static bool prepare_timeline(struct timelines *timelines, struct timeline **time
 void timeline_add_span(struct timelines *timelines, struct timeline **timeline, uint64_t ticks,
 		       uint64_t length, double amount)
 {
-	uint64_t from = length < ticks ? ticks - length : 0;
+	uint64_t from = length < ticks ? ticks - length : 0, slot, end;
 
-	if (!prepare_timeline(timelines, timeline, ticks))
+	if (!cover_time(timelines, ticks) ||
+	    (!*timeline && !add_timeline(timelines, timeline)))
 		return;
+	slot = find_slot(timelines, from);
 	if (!length)
-		(*timeline)->slot_sums[find_slot(timelines, ticks)] += amount;
-	while (from < ticks) {
-		uint64_t slot = find_slot(timelines, from), end = (slot +
-								   1) * timelines->slot_ticks;
-
+		(*timeline)->slot_sums[slot] += amount;
+	for (; from < ticks; from = end, slot++) {
+		end = (slot + 1) * timelines->slot_ticks;
 		if (end > ticks)
 			end = ticks;
-		(*timeline)->slot_sums[slot] += amount * (double)(end - from) / (double)length;
-		from = end;
+		(*timeline)->slot_sums[slot] += amount * (double)(int64_t)(end - from) /
+						(double)length;
 	}
 }
 

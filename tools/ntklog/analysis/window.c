@@ -1,38 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include <ntklog/event.h>
-#include <ntklog/wmi_contextswap.h>
-#include <ntklog/wmi_resource.h>
-#include <ntklog/wmi_spinlock.h>
-
 #include "etl_reader.h"
 #include "whole_ticks.h"
 #include "window.h"
 
 /* Seconds by which the time that is read is larger at both ends, so that rounding loses no event */
 #define MARGIN	.001
-
-/**
- * window_can_skip_event() - test whether an event matters only to the window that it lies in
- * @hook_id: hook id of the event
- *
- * Return: true, unless the event says something of other times, as the rundown of the rates does.
- */
-bool window_can_skip_event(uint16_t hook_id)
-{
-	switch (hook_id) {
-	case PERFINFO_LOG_TYPE_SPINLOCK:
-	case PERFINFO_LOG_TYPE_RESOURCE:
-	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-	case PERFINFO_LOG_TYPE_READY_THREAD:
-	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
-	case PERFINFO_LOG_TYPE_NTKLOG_BLOCK_STACK:
-	case NTKLOG_LOG_TYPE_OPEN_HOLD:
-		return true;
-	default:
-		return false;
-	}
-}
 
 /**
  * window_skip_buffers() - skip the buffers that have nothing for a window

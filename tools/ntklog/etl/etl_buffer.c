@@ -8,9 +8,6 @@
 
 #include "etl_reader.h"
 
-/* Limit of processor numbers. NT has at most 2048 processors. */
-#define PROCESSORS_MAX	4096
-
 /* Flag of NT's LogFileMode: the file has its greatest size from the start. */
 #define EVENT_TRACE_FILE_MODE_PREALLOCATE	0x00000020
 
@@ -61,11 +58,11 @@ int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 							  saved_offset),
 				      "SavedOffset 0x%x is not in the buffer of 0x%zx bytes",
 				      header->saved_offset, file->buffer_size);
-	if (etl_buffer_processor(header) >= PROCESSORS_MAX)
+	if (etl_buffer_processor(header) >= ETL_PROCESSORS_MAX)
 		return etl_set_damage(reader, offset + offsetof(struct wmi_buffer_header,
 							  processor_index),
 				      "processor %u, which is not below %u",
-				      etl_buffer_processor(header), PROCESSORS_MAX);
+				      etl_buffer_processor(header), ETL_PROCESSORS_MAX);
 	return 0;
 }
 

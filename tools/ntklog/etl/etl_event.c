@@ -42,44 +42,89 @@ static const struct header_kind message_kind = { 0x08, 0, 0, 8, false };
 #define MESSAGE_MARKER	0x90
 
 /* Find the kind of the header at @at. Returns NULL if no event begins like that. */
-static const struct header_kind *find_header_kind(const unsigned char *at, uint8_t *type)
+static inline const struct header_kind *find_header_kind(const unsigned char *at, uint8_t *type)
 {
-	if (at[2] == 0 && at[3] == MESSAGE_MARKER) {
-		*type = TRACE_HEADER_TYPE_MESSAGE;
-		return &message_kind;
-	}
 	*type = at[2];
-	if (at[2] >= ARRAY_SIZE(header_kinds) || !header_kinds[at[2]].header_size ||
-	    !(at[3] & 0x80))
+	if (at[2] && at[2] < ARRAY_SIZE(header_kinds) && header_kinds[at[2]].header_size &&
+	    at[3] & 0x80)
+		return &header_kinds[at[2]];
+	if (at[2] || at[3] != MESSAGE_MARKER)
 		return NULL;
-	return &header_kinds[at[2]];
+	*type = TRACE_HEADER_TYPE_MESSAGE;
+	return &message_kind;
 }
 
 /*
  * Set the time of an event. Without a possible time of its own it has that of an event before it,
  * or of the session's start.
  */
-static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
-		      const struct header_kind *kind, const unsigned char *at,
-		      struct etl_event *event)
+static inline void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
+			     const struct header_kind *kind, const unsigned char *at,
+			     struct etl_event *event)
 {
 	struct etl_file *file = &reader->file;
+	uint64_t time = kind->clock_offset ? get_u64(at + kind->clock_offset) : 0;
 
 	event->has_time = kind->clock_offset;
-	event->raw_time = event->has_time ? get_u64(at + kind->clock_offset) : 0;
-	event->has_impossible_time = event->has_time &&
-				     (event->raw_time < reader->earliest_possible_time ||
-				      event->raw_time > cursor->latest_possible_time);
+	event->raw_time = time;
+	event->has_impossible_time = event->has_time && (time < reader->earliest_possible_time ||
+							 time > cursor->latest_possible_time);
 	if (event->has_impossible_time) {
 		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
 			file->wrong_time_at = event->offset;
 	} else if (event->has_time) {
-		if (event->raw_time < cursor->last_time)
+		if (time < cursor->last_time)
 			etl_count_backward_event(reader, event->offset);
-		cursor->time_stamp = event->raw_time;
-		cursor->last_time = event->raw_time;
+		cursor->time_stamp = time;
+		cursor->last_time = time;
 	}
 	event->time_stamp = cursor->time_stamp ? cursor->time_stamp : file->start_clock;
+}
+
+/* Parse an event of a known kind. The tests of a constant @kind leave no code. */
+static inline __attribute__((always_inline))
+int parse_kind(struct etl_reader *reader, struct etl_cursor *cursor,
+	       const struct header_kind *kind, struct etl_event *event)
+{
+	size_t available = cursor->end_offset - cursor->next_offset, size, data_offset;
+	const unsigned char *at = cursor->buffer + cursor->next_offset;
+
+	size = get_u16(at + kind->size_offset);
+	data_offset = kind->header_size;
+	if (size < data_offset || size > available)
+		return etl_set_damage(reader, event->offset,
+				      "event of 0x%zx bytes where 0x%zx to 0x%zx fit",
+				      size, data_offset, available);
+	event->processor = cursor->processor;
+	event->header = at;
+	event->size = size;
+	event->pointer_size = kind->pointer_size;
+	event->has_hook_id = kind->has_hook_id;
+	event->hook_id = kind->has_hook_id ? get_u16(at + 6) : 0;
+	read_time(reader, cursor, kind, at, event);
+	event->extension = at + data_offset;
+	event->counters = 0;
+	event->has_pebs_index = false;
+	if (data_offset == sizeof(struct perfinfo_trace_header)) {
+		event->version = at[0];
+		if (at[1] & (PERFINFO_EXT_PMC_COUNT | PERFINFO_EXT_PEBS_INDEX)) {
+			event->counters = at[1] & PERFINFO_EXT_PMC_COUNT;
+			event->has_pebs_index = at[1] & PERFINFO_EXT_PEBS_INDEX;
+			data_offset += 8 * (event->counters + event->has_pebs_index);
+		}
+		if (size < data_offset)
+			return etl_set_damage(reader, event->offset,
+					      "event of 0x%zx bytes with 0x%zx bytes of extensions",
+					      size, data_offset - kind->header_size);
+	} else {
+		event->version = kind->has_hook_id ? get_u16(at) : 0;
+	}
+	event->data = at + data_offset;
+	event->data_size = size - data_offset;
+	/* The last event of a buffer may lack its padding. */
+	size += -size % TRACE_EVENT_ALIGNMENT;
+	cursor->next_offset += size < available ? size : available;
+	return 1;
 }
 
 /**
@@ -96,7 +141,6 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 	size_t available = cursor->end_offset - cursor->next_offset;
 	const unsigned char *at = cursor->buffer + cursor->next_offset;
 	const struct header_kind *kind;
-	size_t extension = 0;
 
 	event->offset = cursor->number * reader->file.buffer_size + cursor->next_offset;
 	if (available < 8)
@@ -107,57 +151,11 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 		return etl_set_damage(reader, event->offset,
 				      "no event: marker 0x%02x%02x%02x%02x",
 				      at[3], at[2], at[1], at[0]);
-
-	event->size = get_u16(at + kind->size_offset);
-	if (event->size < kind->header_size || event->size > available)
-		return etl_set_damage(reader, event->offset,
-				      "event of 0x%zx bytes where 0x%x to 0x%zx fit",
-				      event->size, kind->header_size, available);
-	event->processor = cursor->processor;
-	event->header = at;
-	event->pointer_size = kind->pointer_size;
-	read_time(reader, cursor, kind, at, event);
-	event->has_hook_id = kind->has_hook_id;
-	event->hook_id = kind->has_hook_id ? get_u16(at + 6) : 0;
-	event->version = kind->has_hook_id ? get_u16(at) : 0;
-	event->counters = 0;
-	event->has_pebs_index = false;
-	event->extension = at + kind->header_size;
-	if (kind->header_size == sizeof(struct perfinfo_trace_header)) {
-		event->version = at[0];
-		event->counters = at[1] & PERFINFO_EXT_PMC_COUNT;
-		event->has_pebs_index = at[1] & PERFINFO_EXT_PEBS_INDEX;
-		extension = 8 * (event->counters + event->has_pebs_index);
-		if (event->size < kind->header_size + extension)
-			return etl_set_damage(reader, event->offset,
-					      "event of 0x%zx bytes with 0x%zx bytes of extensions",
-					      event->size, extension);
-	}
-	event->data = at + kind->header_size + extension;
-	event->data_size = event->size - kind->header_size - extension;
-	/* The last event of a buffer may lack its padding. */
-	cursor->next_offset += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
-	if (cursor->next_offset > cursor->end_offset)
-		cursor->next_offset = cursor->end_offset;
-	return 1;
-}
-
-/**
- * etl_parse_event() - parse the next event of a buffer
- * @reader: reader of the file
- * @cursor: cursor before the end of its buffer; is moved behind the event
- * @event: set to the event, whose data stays in the buffer
- *
- * Return: 1, or -1 with a message in the file's error if the rest of the buffer is left out.
- */
-int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
-		    struct etl_event *event)
-{
-	if (etl_parse_event_quietly(reader, cursor, event) == 1)
-		return 1;
-	etl_leave_out_bytes(reader, cursor->end_offset - cursor->next_offset);
-	cursor->next_offset = cursor->end_offset;
-	return -1;
+	/* Nearly all events have this header. */
+	if (kind == &header_kinds[TRACE_HEADER_TYPE_PERFINFO64])
+		return parse_kind(reader, cursor, &header_kinds[TRACE_HEADER_TYPE_PERFINFO64],
+				  event);
+	return parse_kind(reader, cursor, kind, event);
 }
 
 /**

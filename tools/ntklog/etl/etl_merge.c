@@ -66,21 +66,21 @@ static bool has_earlier_event(const struct etl_merge_cpu *a, const struct etl_me
 	return a->event.time_stamp < b->event.time_stamp;
 }
 
-static void sift_down(struct etl_merge *merge, size_t at)
+/* Restore the order of a heap whose top has changed. */
+static void sift_down(struct etl_merge *merge)
 {
-	for (;;) {
-		size_t least = at, child = 2 * at + 1;
-		struct etl_merge_cpu *cpu = merge->heap[at];
+	struct etl_merge_cpu **heap = merge->heap, *cpu = heap[0];
+	size_t count = merge->heap_count, at = 0, child;
 
-		for (; child <= 2 * at + 2 && child < merge->heap_count; child++)
-			if (has_earlier_event(merge->heap[child], merge->heap[least]))
-				least = child;
-		if (least == at)
-			return;
-		merge->heap[at] = merge->heap[least];
-		merge->heap[least] = cpu;
-		at = least;
+	for (child = 1; child < count; child = 2 * at + 1) {
+		if (child + 1 < count && has_earlier_event(heap[child + 1], heap[child]))
+			child++;
+		if (!has_earlier_event(heap[child], cpu))
+			break;
+		heap[at] = heap[child];
+		at = child;
 	}
+	heap[at] = cpu;
 }
 
 /*
@@ -118,31 +118,41 @@ static bool can_skip_buffer(const struct etl_merge *merge, const struct etl_merg
 	return true;
 }
 
-/* Read the next event of a processor. Returns false if it has none. */
-static bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
+/*
+ * Read the next event of a processor whose buffer has none, or is damaged. @last is the time of the
+ * event before it in the buffer. Returns false if there is none.
+ */
+static bool read_event_of_next_buffer(struct etl_merge *merge, struct etl_merge_cpu *cpu,
+				      uint64_t last)
 {
-	uint64_t before = cpu->cursor.last_time;
-	bool is_new_buffer = false;
-
 	do {
 		while (cpu->cursor.next_offset >= cpu->cursor.end_offset) {
 			if (cpu->next_buffer_index == cpu->buffer_count ||
 			    !etl_take_buffer(merge->reader, &cpu->cursor,
 					     cpu->buffers[cpu->next_buffer_index++].number))
 				return false;
-			is_new_buffer = true;
-			if (can_skip_buffer(merge, cpu, &before)) {
+			if (can_skip_buffer(merge, cpu, &last)) {
 				cpu->cursor.next_offset = cpu->cursor.end_offset;
-				cpu->cursor.time_stamp = before;
-				cpu->cursor.last_time = before;
-				if (before > merge->latest_skipped_time)
-					merge->latest_skipped_time = before;
+				cpu->cursor.time_stamp = last;
+				cpu->cursor.last_time = last;
+				if (last > merge->latest_skipped_time)
+					merge->latest_skipped_time = last;
 			}
 		}
 	} while (etl_parse_event(merge->reader, &cpu->cursor, &cpu->event) != 1);
-	if (is_new_buffer && cpu->cursor.last_time && cpu->cursor.last_time < before)
+	if (cpu->cursor.last_time && cpu->cursor.last_time < last)
 		etl_count_backward_event(merge->reader, cpu->event.offset);
 	return true;
+}
+
+/* Read the next event of a processor. Returns false if it has none. */
+static inline bool read_next_event(struct etl_merge *merge, struct etl_merge_cpu *cpu)
+{
+	uint64_t last = cpu->cursor.last_time;
+
+	return (cpu->cursor.next_offset < cpu->cursor.end_offset &&
+		etl_parse_event(merge->reader, &cpu->cursor, &cpu->event) == 1) ||
+	       read_event_of_next_buffer(merge, cpu, last);
 }
 
 static int add_buffer(struct etl_merge_cpu *cpu, const struct etl_index_entry *entry)
@@ -369,7 +379,7 @@ const struct etl_event *etl_merge_next(struct etl_merge *merge)
 			merge->heap[0] = merge->heap[--merge->heap_count];
 		}
 		if (merge->heap_count)
-			sift_down(merge, 0);
+			sift_down(merge);
 	}
 	while (merge->reader->input && !top_is_earliest(merge) && wait_for_buffer(merge))
 		;

@@ -15,6 +15,9 @@
 #include "etl_input.h"
 #include "macros.h"
 
+/* Limit of processor numbers. NT has at most 2048 processors. */
+#define ETL_PROCESSORS_MAX	4096
+
 /*
  * A position in a buffer.
  * @time_stamp: session clock of the last event with a possible time; 0 before the first one
@@ -117,11 +120,28 @@ void etl_merge_skip(struct etl_merge *merge, uint64_t first, uint64_t last,
 uint64_t etl_merge_latest_skipped(const struct etl_merge *merge);
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 
+void etl_copy_stack(uint64_t *addresses, const struct etl_stack *stack, size_t count);
 uint64_t etl_first_time_in_buffer(const struct etl_reader *reader, const unsigned char *data);
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event);
-int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
-		    struct etl_event *event);
+
+/**
+ * etl_parse_event() - parse the next event of a buffer
+ * @reader: reader of the file
+ * @cursor: cursor before the end of its buffer; is moved behind the event
+ * @event: set to the event, whose data stays in the buffer
+ *
+ * Return: 1, or -1 with a message in the file's error if the rest of the buffer is left out.
+ */
+static inline int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
+				  struct etl_event *event)
+{
+	if (etl_parse_event_quietly(reader, cursor, event) == 1)
+		return 1;
+	etl_leave_out_bytes(reader, cursor->end_offset - cursor->next_offset);
+	cursor->next_offset = cursor->end_offset;
+	return -1;
+}
 
 int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_header *header);
 int etl_read_first_event(struct etl_reader *reader);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include <string.h>
+
 #include <ntklog/etl.h>
 #include <ntklog/stack_walk.h>
 
@@ -96,6 +98,24 @@ int etl_read_stack(struct etl_stack *stack, struct etl_file *file, const struct 
 	if (stack->kind == ETL_STACK_KEY_OF_EVENT || stack->kind == ETL_STACK_DELETION)
 		return 0;
 	return read_addresses(stack, file, event, needed);
+}
+
+/**
+ * etl_copy_stack() - copy the addresses of a stack
+ * @addresses: set to the addresses, the innermost first
+ * @stack: stack of an event that is still valid
+ * @count: number of addresses to copy
+ */
+void etl_copy_stack(uint64_t *addresses, const struct etl_stack *stack, size_t count)
+{
+	size_t i;
+
+	if (stack->pointer_size == sizeof(*addresses)) {
+		memcpy(addresses, stack->addresses, count * sizeof(*addresses));
+		return;
+	}
+	for (i = 0; i < count; i++)
+		addresses[i] = get_u32(stack->addresses + i * stack->pointer_size);
 }
 
 /**

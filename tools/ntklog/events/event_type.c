@@ -490,6 +490,18 @@ const struct event_type event_types[] = {
 
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "EVENT_TYPES is the number of types");
 
+static const struct event_type *search_type(uint16_t hook_id, uint16_t version)
+{
+	const struct event_type *type;
+
+	for (type = event_types; type < event_types + EVENT_TYPES; type++)
+		if (type->hook_id == hook_id &&
+		    (type->version == version ||
+		     (type->version < version && type->last_version >= version)))
+			return type;
+	return NULL;
+}
+
 /**
  * event_type_find() - find the type of an event
  * @event: event of a file
@@ -498,41 +510,40 @@ static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "EVENT_TYPES is the number
  */
 const struct event_type *event_type_find(const struct etl_event *event)
 {
-	size_t i;
+	/* The last type of each low byte of a hook id. */
+	static _Thread_local struct found_type {
+		uint16_t hook_id;
+		uint16_t version;
+		const struct event_type *type;
+	} found_types[0x100];
+	struct found_type *found = &found_types[event->hook_id & 0xFF];
 
 	/* With another header a hook id may stand for another event. */
 	if (event->header_type != TRACE_HEADER_TYPE_PERFINFO32 &&
 	    event->header_type != TRACE_HEADER_TYPE_PERFINFO64)
 		return NULL;
-	for (i = 0; i < ARRAY_SIZE(event_types); i++)
-		if (event_types[i].hook_id == event->hook_id &&
-		    (event_types[i].version == event->version ||
-		     (event_types[i].version < event->version &&
-		      event_types[i].last_version >= event->version)))
-			return &event_types[i];
-	return NULL;
+	if (found->hook_id != event->hook_id || found->version != event->version)
+		*found = (struct found_type) {
+			event->hook_id, event->version,
+			search_type(event->hook_id, event->version),
+		};
+	return found->type;
 }
 
 /**
- * event_check_size() - check that an event has the size of its type, and count damage if not
+ * event_leave_out_wrong_size() - count an event that has not the size of its type
  * @file: file of the event
- * @event: event to check
+ * @event: the event
  * @type: type of the event
  *
- * Call the function once for an event, because each call counts a damaged event.
- *
- * Return: 0, or -1 if the size is wrong; then @file->error describes the first damage of the file.
+ * Return: -1; @file->error describes the first damage of the file.
  */
-int event_check_size(struct etl_file *file, const struct etl_event *event,
-		     const struct event_type *type)
+int event_leave_out_wrong_size(struct etl_file *file, const struct etl_event *event,
+			       const struct event_type *type)
 {
-	size_t size = type->data_sizes[event->pointer_size == 8];
-
-	if (event->data_size == size)
-		return 0;
 	return etl_leave_out_event(file, event,
-				   "%s event with 0x%zx bytes of data, not 0x%zx",
-				   type->name, event->data_size, size);
+				   "%s event with 0x%zx bytes of data, not 0x%zx", type->name,
+				   event->data_size, type->data_sizes[event->pointer_size == 8]);
 }
 
 /**

@@ -72,8 +72,37 @@ struct event_type {
 extern const struct event_type event_types[EVENT_TYPES];
 
 const struct event_type *event_type_find(const struct etl_event *event);
-int event_check_size(struct etl_file *file, const struct etl_event *event,
-		     const struct event_type *type);
+int event_leave_out_wrong_size(struct etl_file *file, const struct etl_event *event,
+			       const struct event_type *type);
+
+/**
+ * event_has_size() - test whether an event has the size of its type
+ * @event: event to check
+ * @type: type of the event
+ *
+ * Return: true if it has.
+ */
+static inline bool event_has_size(const struct etl_event *event, const struct event_type *type)
+{
+	return event->data_size == type->data_sizes[event->pointer_size == 8];
+}
+
+/**
+ * event_check_size() - check that an event has the size of its type, and count damage if not
+ * @file: file of the event
+ * @event: event to check
+ * @type: type of the event
+ *
+ * Call the function once for an event, because each call counts a damaged event.
+ *
+ * Return: 0, or -1 if the size is wrong; then @file->error describes the first damage of the file.
+ */
+static inline int event_check_size(struct etl_file *file, const struct etl_event *event,
+				   const struct event_type *type)
+{
+	return event_has_size(event, type) ? 0 : event_leave_out_wrong_size(file, event, type);
+}
+
 bool event_field_is_derived(const struct event_field *field);
 bool event_has_field(const struct etl_event *event, const struct event_field *field);
 const char *event_name(const struct etl_event *event, const struct event_type *type);

@@ -25,12 +25,13 @@ const struct event_symbol resource_kinds[RESOURCE_KINDS] = {
  */
 enum resource_kind resource_kind_find(uint32_t action)
 {
-	enum resource_kind kind;
+	/* The classes of Linux' locks are numbered as the kinds. */
+	uint32_t class = action & WMI_RESOURCE_ACTION_CLASS;
+	uint32_t kind = class == WMI_RESOURCE_CLASS_RESOURCE ? RESOURCE_KIND_NT :
+			class >> 16 & 0x7FFF;
 
-	for (kind = 0; kind < RESOURCE_KINDS; kind++)
-		if (resource_kinds[kind].value == (action & WMI_RESOURCE_ACTION_CLASS))
-			break;
-	return kind;
+	return kind < RESOURCE_KINDS && resource_kinds[kind].value == class ? kind :
+									RESOURCE_KINDS;
 }
 
 /**

@@ -125,55 +125,59 @@ void contextswap_record_read(struct contextswap_record *record,
 	}
 }
 
-/**
- * wmi_record_read() - read the record of an event
- * @record: set to the record; unchanged if events of this type have none
- * @event: event of a type whose size has been checked
+/*
+ * Test whether a wait or hold began before the clock of the file. A file tells the frequency of the
+ * cycles in whole MHz, so that times in cycles may be too long by a small part.
  */
-void wmi_record_read(union wmi_record *record, const struct etl_event *event)
+static bool predates_clock(double cycles, const struct etl_file *file,
+			   const struct etl_event *event)
+{
+	return cycles * (double)file->perf_freq >
+	       1.01 * (double)event->time_stamp * (double)file->cycle_freq;
+}
+
+static bool spinlock_predates_clock(const struct spinlock_record *record,
+				    const struct etl_file *file, const struct etl_event *event)
+{
+	double cycles = 0;
+
+	if (record->release_time > record->acquire_time)
+		cycles = (double)(record->release_time - record->acquire_time);
+	if (record->spin_count)
+		cycles += record->wait_time;
+	return predates_clock(cycles, file, event);
+}
+
+static bool resource_predates_clock(const struct resource_record *record,
+				    const struct etl_file *file, const struct etl_event *event)
+{
+	return resource_record_is_release(record) &&
+	       predates_clock((double)record->hold_time + (double)record->wait_time, file, event);
+}
+
+/**
+ * wmi_record_read() - read the record of an event, and check its times
+ * @record: set to the record; unchanged if events of this type have none
+ * @file: file of the event
+ * @event: event of a type whose size has been checked
+ *
+ * Return: 0, or -1 if the record is of a release whose times are impossible.
+ */
+int wmi_record_read(union wmi_record *record, const struct etl_file *file,
+		    const struct etl_event *event)
 {
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
 		spinlock_record_read(&record->spinlock, event);
-		break;
+		return spinlock_predates_clock(&record->spinlock, file, event) ? -1 : 0;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&record->resource, event);
-		break;
+		return resource_predates_clock(&record->resource, file, event) ? -1 : 0;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&record->contextswap, event);
 		break;
 	}
-}
-
-/**
- * wmi_record_predates_clock() - test whether a wait or hold began before the clock of the file
- * @record: record of the event
- * @file: file of the event
- * @event: event of a type whose size has been checked
- *
- * A file tells the frequency of the cycles in whole MHz, so that times in cycles may be too long by
- * a small part.
- *
- * Return: true if @event is a release whose times are impossible.
- */
-bool wmi_record_predates_clock(const union wmi_record *record, const struct etl_file *file,
-			       const struct etl_event *event)
-{
-	const struct spinlock_record *spinlock = &record->spinlock;
-	const struct resource_record *resource = &record->resource;
-	double cycles = 0;
-
-	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
-		if (spinlock->release_time > spinlock->acquire_time)
-			cycles = (double)(spinlock->release_time - spinlock->acquire_time);
-		if (spinlock->spin_count)
-			cycles += spinlock->wait_time;
-	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE) {
-		if (resource_record_is_release(resource))
-			cycles = (double)resource->hold_time + (double)resource->wait_time;
-	}
-	return cycles * (double)file->perf_freq >
-	       1.01 * (double)event->time_stamp * (double)file->cycle_freq;
+	return 0;
 }
 
 static uint32_t open_hold_state(const struct ntklog_open_hold *event)

@@ -106,9 +106,8 @@ void resource_record_read(struct resource_record *record, const struct etl_event
 bool resource_record_is_release(const struct resource_record *record);
 void contextswap_record_read(struct contextswap_record *record,
 			     const struct etl_event *event);
-void wmi_record_read(union wmi_record *record, const struct etl_event *event);
-bool wmi_record_predates_clock(const union wmi_record *record, const struct etl_file *file,
-			       const struct etl_event *event);
+int wmi_record_read(union wmi_record *record, const struct etl_file *file,
+		    const struct etl_event *event);
 bool open_hold_is_waiting(const struct ntklog_open_hold *event);
 bool open_hold_is_shared(const struct ntklog_open_hold *event);
 

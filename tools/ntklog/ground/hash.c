@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SipHash-1-3 with a random key for each run of the program. */
+/*
+ * A hash with a random key for each run of the program: products of the halves of words, as in
+ * wyhash32. The product of each word becomes a part of the next one.
+ */
 
 #include <sys/random.h>
 
 #include "hash.h"
 
-static uint64_t rotate_left(uint64_t word, unsigned int bits)
+static inline uint64_t mix_word(uint64_t word, uint64_t key)
 {
-	return word << bits | word >> (64 - bits);
-}
-
-static inline void mix_state(uint64_t v[4])
-{
-	v[0] += v[1];
-	v[1] = rotate_left(v[1], 13) ^ v[0];
-	v[0] = rotate_left(v[0], 32);
-	v[2] += v[3];
-	v[3] = rotate_left(v[3], 16) ^ v[2];
-	v[0] += v[3];
-	v[3] = rotate_left(v[3], 21) ^ v[0];
-	v[2] += v[1];
-	v[1] = rotate_left(v[1], 17) ^ v[2];
-	v[2] = rotate_left(v[2], 32);
-}
-
-static inline void absorb_word(uint64_t v[4], uint64_t word)
-{
-	v[3] ^= word;
-	mix_state(v);
-	v[0] ^= word;
+	word ^= key;
+	return (word & UINT32_MAX) * (word >> 32);
 }
 
 /**
@@ -42,29 +25,25 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 {
 	static uint64_t key[2];
 	const unsigned char *at = bytes;
+	uint64_t sum = 0, word;
 	size_t remaining = size;
-	uint64_t v[4], word;
 
 	/* Without random bytes the tables stay correct, but a crafted file can make them slow. */
 	if (!key[0]) {
 		if (getrandom(key, sizeof(key), GRND_NONBLOCK) != sizeof(key))
-			key[0] = 1;
+			key[1] = UINT64_C(0x9E3779B97F4A7C15);
 		key[0] |= 1;
 	}
-	v[0] = key[0] ^ UINT64_C(0x736F6D6570736575);
-	v[1] = key[1] ^ UINT64_C(0x646F72616E646F6D);
-	v[2] = key[0] ^ UINT64_C(0x6C7967656E657261);
-	v[3] = key[1] ^ UINT64_C(0x7465646279746573);
 	for (; remaining >= sizeof(word); at += sizeof(word), remaining -= sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
-		absorb_word(v, word);
+		sum = mix_word(sum ^ word, key[0]);
 	}
-	word = 0;
-	memcpy(&word, at, remaining);
-	absorb_word(v, word | (uint64_t)size << 56);
-	v[2] ^= 0xFF;
-	mix_state(v);
-	mix_state(v);
-	mix_state(v);
-	return v[0] ^ v[1] ^ v[2] ^ v[3];
+	if (remaining) {
+		word = 0;
+		memcpy(&word, at, remaining);
+		sum = mix_word(sum ^ word, key[0]);
+	}
+	/* The low bits of a product are rarely 1. The upper half balances them. */
+	sum = mix_word(sum ^ size, key[1]);
+	return sum ^ sum >> 32;
 }

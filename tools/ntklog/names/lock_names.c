@@ -94,8 +94,11 @@ static int compare_locks(const void *a, const void *b)
  */
 void lock_names_sort(struct lock_names *names)
 {
+	static uint64_t last_version;
+
 	if (names->lock_count)
 		qsort(names->locks, names->lock_count, sizeof(*names->locks), compare_locks);
+	names->version = ++last_version;
 }
 
 /**
@@ -104,11 +107,15 @@ void lock_names_sort(struct lock_names *names)
  * @address: address of the lock
  * @clock: session clock of the event
  *
- * Return: the key of the lock's class at that time, or @address if the class is not known.
+ * Return: the key of the lock's class at that time, or @address if the class is not known, and the
+ * time for which the key holds.
  */
-uint64_t lock_names_find_key(const struct lock_names *names, uint64_t address, uint64_t clock)
+struct lock_key_span lock_names_find_key(const struct lock_names *names, uint64_t address,
+					 uint64_t clock)
 {
+	struct lock_key_span span = { .key = address, .end = UINT64_MAX };
 	size_t low = 0, high = names->lock_count;
+	const struct lock_name *after, *end = names->locks + high;
 
 	/* Find the first entry that is after @clock, or of a greater address. */
 	while (low < high) {
@@ -120,12 +127,17 @@ uint64_t lock_names_find_key(const struct lock_names *names, uint64_t address, u
 		else
 			high = middle - names->locks;
 	}
-	if (low && names->locks[low - 1].address == address)
-		return NAMES_CLASS_KEY + names->locks[low - 1].class;
-	/* The class before the first known one is assumed to be the same. */
-	if (low < names->lock_count && names->locks[low].address == address)
-		return NAMES_CLASS_KEY + names->locks[low].class;
-	return address;
+	after = names->locks + low;
+	if (after < end && after->address == address) {
+		/* The class before the first known one is assumed to be the same. */
+		span.key = NAMES_CLASS_KEY + after->class;
+		span.end = after->clock;
+	}
+	if (low && after[-1].address == address) {
+		span.key = NAMES_CLASS_KEY + after[-1].class;
+		span.begin = after[-1].clock;
+	}
+	return span;
 }
 
 /**

@@ -17,6 +17,7 @@ struct lock_name;
 /*
  * Classes of locks; all zero if no class is known.
  * @locks: class of each lock, by address and time after lock_names_sort()
+ * @version: a number that no other sorted table of the program has; 0: nothing was sorted
  */
 struct lock_names {
 	struct lock_name *locks;
@@ -24,11 +25,20 @@ struct lock_names {
 	struct class_name **classes;
 	size_t class_count;
 	struct class_name *class_table;
+	uint64_t version;
+};
+
+/* The key of a lock, and the time for which it holds: from @begin to before @end, session clock. */
+struct lock_key_span {
+	uint64_t key;
+	uint64_t begin;
+	uint64_t end;
 };
 
 int lock_names_add(struct lock_names *names, uint64_t address, uint64_t clock, const char *class);
 void lock_names_sort(struct lock_names *names);
-uint64_t lock_names_find_key(const struct lock_names *names, uint64_t address, uint64_t clock);
+struct lock_key_span lock_names_find_key(const struct lock_names *names, uint64_t address,
+					 uint64_t clock);
 const char *lock_names_find_class(const struct lock_names *names, uint64_t key);
 void lock_names_free(struct lock_names *names);
 

@@ -30,7 +30,33 @@
  */
 uint64_t names_find_lock_key(const struct names *names, uint64_t address, uint64_t clock)
 {
-	return names ? lock_names_find_key(&names->locks, address, clock) : address;
+	return names ? lock_names_find_key(&names->locks, address, clock).key : address;
+}
+
+/**
+ * names_find_lock_span() - find the key of a lock, and the time for which it holds
+ * @names: names, or NULL
+ * @address: address of the lock
+ * @clock: session clock of the event
+ *
+ * Return: the key and its time, as long as names_lock_version() stays.
+ */
+struct lock_key_span names_find_lock_span(const struct names *names, uint64_t address,
+					  uint64_t clock)
+{
+	return names ? lock_names_find_key(&names->locks, address, clock) :
+		       (struct lock_key_span) { .key = address, .end = UINT64_MAX };
+}
+
+/**
+ * names_lock_version() - get a number that changes with the classes of locks
+ * @names: names, or NULL
+ *
+ * Return: the number; 0: no class is known.
+ */
+uint64_t names_lock_version(const struct names *names)
+{
+	return names ? names->locks.version : 0;
 }
 
 /**

@@ -64,6 +64,9 @@ void names_format_code_address(const struct names *names, uint64_t address, char
 			       size_t size);
 void names_format_address(const struct names *names, uint64_t address, char *text, size_t size);
 uint64_t names_find_lock_key(const struct names *names, uint64_t address, uint64_t clock);
+struct lock_key_span names_find_lock_span(const struct names *names, uint64_t address,
+					  uint64_t clock);
+uint64_t names_lock_version(const struct names *names);
 bool names_key_is_class(const struct names *names, uint64_t key);
 bool names_have_addresses(const struct names *names);
 bool names_have_classes(const struct names *names);
