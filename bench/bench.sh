@@ -8,7 +8,7 @@
 
 BENCH=$OUT/bench
 
-begin_stages 1200
+begin_stages 3000
 install_groups bench
 # measure_in_guest RUN BUILT MILLISECONDS [OPTION]...: MILLISECONDS is the duration of a measurement
 # of contended locks. It is shorter when QEMU counts instructions, because one host thread executes
@@ -57,4 +57,5 @@ install_groups python
 run_quietly bench-python make -C "$TOP/tools/ntklog" O="$BENCH/tool" all python
 python3 "$TOP/bench/python.py" "$BENCH/tool" "$BENCH/large.etl" "$BENCH/bench-python.json"
 rm -f "$BENCH/large.etl" "$BENCH/large.etl.names"
+"$TOP/bench/growth.sh"
 say "the same as JSON is in $BENCH/*.json"

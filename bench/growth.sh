@@ -68,6 +68,9 @@ for part in "${parts[@]}"; do
 		cc -O2 -o "$BENCH/threads" "$TOP/bench/threads.c" -lpthread
 		run_guest tasks 2 -m 6144 -a slab_nomerge -P "$BENCH/threads" -- \
 			tasks 1000 10000 100000
+		awk '/tasks, during:/ {
+			printf "%s tasks: at most 30 MB, %s\n", $2, $5 <= 30e6 ? "met" : "NOT MET"
+		}' "$BENCH/tasks/guest.log"
 		;;
 	locks)
 		say "locks in 1 GiB of events"

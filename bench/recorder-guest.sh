@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's clock counts instructions. $1: duration of each measurement, in seconds.
+# The guest's part of recorder.sh. The guest's clock counts instructions. The first argument is:
+#
+#	rate SECONDS	measure the tool while nothing happens, and while NT's locks write events
+#	workload	measure linux-workload.sh with a recording and without, on one CPU
 
-S=/sys/kernel/debug/ntklog/sessions/7
+. ./workload.sh
 
-print_kernel_time()
-{
-	awk '$1 == "now" { print $3 }' /proc/timer_list
-}
+D=/sys/kernel/debug/ntklog
+S=$D/sessions/7
 
 # In ns.
 print_used_time()
@@ -21,22 +22,73 @@ print_written_events()
 	awk '$1 == "total" { print $3 }' $S/stats
 }
 
-bench_in_state()
+# begin_recording OPTION...
+begin_recording()
 {
-	ntklog record -o /tmp/recorder.etl -e spinlock,resource,contextswap 2>/dev/null &
+	ntklog record -o /tmp/recorder.etl "$@" 2>/dev/null &
 	recorder=$!
-	# Leave the recorder time to read the symbols.
-	sleep 3
-	begin="$(print_kernel_time) $(print_used_time) $(print_written_events)"
-	sleep "$2"
-	echo "recorder $1 $begin $(print_kernel_time) $(print_used_time) $(print_written_events)"
+	# The recorder reads the symbols before the start, and writes names after it.
+	until grep -q started $S/state; do
+		sleep 1
+	done
+	sleep 1
+}
+
+end_recording()
+{
 	kill -INT $recorder
 	wait $recorder
 }
 
+# bench_rate STATE SECONDS
+bench_rate()
+{
+	begin_recording -e spinlock,resource,contextswap
+	begin="$(print_kernel_time) $(print_used_time) $(print_written_events)"
+	sleep "$2"
+	echo "recorder $1 $begin $(print_kernel_time) $(print_used_time) $(print_written_events)"
+	end_recording
+}
+
+# bench_workload STATE OPTION...: the hooks of sleeping locks are detached a second after the end.
+bench_workload()
+{
+	state=$1
+	shift
+	turn=0
+	while [ $turn -lt 4 ]; do
+		begin_recording "$@"
+		begin="$(print_used_time) $(print_written_events)"
+		measure_workload "$state" 1
+		echo "recording $state $begin $(print_used_time) $(print_written_events)"
+		end_recording
+		cat $D/linux >/dev/null
+		sleep 2
+		measure_workload "without_$state" 1
+		turn=$((turn + 1))
+	done
+}
+
 insmod ntklog.ko || exit 1
-bench_in_state idle "$1"
-insmod ntklog_torture.ko torture_type=resource locks=12 nest=4 hold_us=50 duration=0 || exit 1
-bench_in_state busy "$1"
-rmmod ntklog_torture
+case $1 in
+rate)
+	bench_rate idle "$2"
+	insmod ntklog_torture.ko torture_type=resource locks=12 nest=4 hold_us=50 duration=0 ||
+		exit 1
+	bench_rate busy "$2"
+	rmmod ntklog_torture
+	;;
+workload)
+	# The first session makes files, which the workload lists.
+	begin_recording
+	run_workload
+	end_recording
+	sleep 2
+	bench_workload default
+	bench_workload spinning -e linux_spinlock,linux_rwlock
+	kinds=linux_mutex,linux_rwsem,linux_rt_mutex
+	bench_workload sleeping -e $kinds,linux_semaphore,linux_percpu_rwsem,linux_ww_mutex
+	bench_workload sampled --mode sampled
+	;;
+esac
 rmmod ntklog

@@ -198,6 +198,9 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 {
 	long old_word = word;
 
+	/* The caller has been warned, see ex_may_acquire_above_apc_level(). */
+	if (__ke_raised())
+		wait = false;
 	while ((old_word & ERESOURCE_TASK_MASK) == ex_get_current_resource_thread()) {
 		if (request == ERESOURCE_REQUEST_EXCLUSIVE &&
 		    !(old_word & ERESOURCE_EXCLUSIVE_BIT))
@@ -221,36 +224,13 @@ static notrace noinline bool ex_acquire_resource_traced(struct eresource *resour
 	return true;
 }
 
-/* The calls of other paths are tail calls, so that the fast path needs no stack frame. */
-static __always_inline bool
-__ex_acquire_resource(struct eresource *resource, bool wait,
-		      enum eresource_request_type request, unsigned long caller)
-{
-	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
-	unsigned long acquired_word = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
-				      (exclusive ? ERESOURCE_EXCLUSIVE_BIT : 0);
-	long word = 0;
-
-	/*
-	 * Pairs with the releases in ex_release_resource_word(), ex_release_resource_slow() and
-	 * eresource_unlock().
-	 */
-	if (unlikely(!atomic_long_try_cmpxchg_acquire(&resource->word, &word, acquired_word)))
-		return ex_acquire_resource_slow(resource, wait, request, word,
-						caller);
-	eresource_lockdep_acquire(resource, request, wait, caller);
-	if (static_branch_unlikely(&ntklog_resource_key))
-		return ex_acquire_resource_traced(resource);
-	return true;
-}
-
 /*
- * At DISPATCH_LEVEL a request with @wait warns, but is granted if it need not wait, because a
- * caller that ignores the result would otherwise run without the resource.
+ * Warn if the caller of an acquire function is above DISPATCH_LEVEL, or is at DISPATCH_LEVEL and
+ * wants to @wait. The latter is granted the resource if it need not wait, because a caller that
+ * ignores the result would otherwise run without the resource. Returns false above DISPATCH_LEVEL.
  */
-static noinline bool
-ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,
-				      enum eresource_request_type request, unsigned long caller)
+static noinline bool ex_may_acquire_above_apc_level(struct eresource *resource, bool wait,
+						    unsigned long caller)
 {
 	u8 irql = ke_get_current_irql();
 
@@ -258,19 +238,41 @@ ex_acquire_resource_at_dispatch_level(struct eresource *resource, bool wait,
 	     "ExAcquireResource: resource %llx, wait %d, at IRQL %u from %pS\n",
 	     ntklog_get_displayed_address((unsigned long)resource), wait, irql,
 	     ntklog_get_printable_code(caller));
-	return irql <= DISPATCH_LEVEL &&
-		__ex_acquire_resource(resource, false, request, caller);
+	return irql <= DISPATCH_LEVEL;
 }
 
+/* _RET_IP_ is the caller of the exported function, into which this function is inlined. */
 static __always_inline bool
-ex_acquire_resource(struct eresource *resource, bool wait,
-		    enum eresource_request_type request, unsigned long caller)
+__ex_acquire_resource(struct eresource *resource, bool wait, enum eresource_request_type request)
 {
-	if (wait)
-		might_sleep();
-	if (unlikely(__ke_raised()))
-		return ex_acquire_resource_at_dispatch_level(resource, wait, request, caller);
-	return __ex_acquire_resource(resource, wait, request, caller);
+	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
+	unsigned long acquired_word;
+	long word = 0;
+
+	if (unlikely(__ke_raised()) && !ex_may_acquire_above_apc_level(resource, wait, _RET_IP_))
+		return false;
+	acquired_word = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
+			(exclusive ? ERESOURCE_EXCLUSIVE_BIT : 0);
+	/*
+	 * Pairs with the releases in ex_release_resource_word(), ex_release_resource_slow() and
+	 * eresource_unlock().
+	 */
+	if (unlikely(!atomic_long_try_cmpxchg_acquire(&resource->word, &word, acquired_word)))
+		return ex_acquire_resource_slow(resource, wait, request, word, _RET_IP_);
+	eresource_lockdep_acquire(resource, request, wait && !__ke_raised(), _RET_IP_);
+	if (static_branch_unlikely(&ntklog_resource_key))
+		return ex_acquire_resource_traced(resource);
+	return true;
+}
+
+/* @wait is a constant in each call below, so that it is not kept over the call in might_sleep(). */
+static __always_inline bool
+ex_acquire_resource(struct eresource *resource, bool wait, enum eresource_request_type request)
+{
+	if (!wait)
+		return __ex_acquire_resource(resource, false, request);
+	might_sleep();
+	return __ex_acquire_resource(resource, true, request);
 }
 
 /**
@@ -288,8 +290,7 @@ ex_acquire_resource(struct eresource *resource, bool wait,
  */
 bool ex_acquire_resource_exclusive_lite(struct eresource *resource, bool wait)
 {
-	return ex_acquire_resource(resource, wait, ERESOURCE_REQUEST_EXCLUSIVE,
-				   _RET_IP_);
+	return ex_acquire_resource(resource, wait, ERESOURCE_REQUEST_EXCLUSIVE);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_resource_exclusive_lite);
 
@@ -302,8 +303,7 @@ EXPORT_SYMBOL_GPL(ex_acquire_resource_exclusive_lite);
  */
 bool ex_try_to_acquire_resource_exclusive_lite(struct eresource *resource)
 {
-	return ex_acquire_resource(resource, false, ERESOURCE_REQUEST_EXCLUSIVE,
-				   _RET_IP_);
+	return ex_acquire_resource(resource, false, ERESOURCE_REQUEST_EXCLUSIVE);
 }
 EXPORT_SYMBOL_GPL(ex_try_to_acquire_resource_exclusive_lite);
 
@@ -321,8 +321,7 @@ EXPORT_SYMBOL_GPL(ex_try_to_acquire_resource_exclusive_lite);
  */
 bool ex_acquire_resource_shared_lite(struct eresource *resource, bool wait)
 {
-	return ex_acquire_resource(resource, wait, ERESOURCE_REQUEST_SHARED,
-				   _RET_IP_);
+	return ex_acquire_resource(resource, wait, ERESOURCE_REQUEST_SHARED);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_resource_shared_lite);
 
@@ -339,7 +338,7 @@ EXPORT_SYMBOL_GPL(ex_acquire_resource_shared_lite);
 bool ex_acquire_shared_starve_exclusive(struct eresource *resource, bool wait)
 {
 	return ex_acquire_resource(resource, wait,
-				   ERESOURCE_REQUEST_STARVE_EXCLUSIVE, _RET_IP_);
+				   ERESOURCE_REQUEST_STARVE_EXCLUSIVE);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_shared_starve_exclusive);
 
@@ -357,7 +356,7 @@ EXPORT_SYMBOL_GPL(ex_acquire_shared_starve_exclusive);
 bool ex_acquire_shared_wait_for_exclusive(struct eresource *resource, bool wait)
 {
 	return ex_acquire_resource(resource, wait,
-				   ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE, _RET_IP_);
+				   ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_shared_wait_for_exclusive);
 
@@ -371,7 +370,7 @@ EXPORT_SYMBOL_GPL(ex_acquire_shared_wait_for_exclusive);
 void ex_enter_critical_region_and_acquire_resource_exclusive(struct eresource *resource)
 {
 	ke_enter_critical_region();
-	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_EXCLUSIVE, _RET_IP_);
+	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_EXCLUSIVE);
 }
 EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_exclusive);
 
@@ -385,7 +384,7 @@ EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_exclusive);
 void ex_enter_critical_region_and_acquire_resource_shared(struct eresource *resource)
 {
 	ke_enter_critical_region();
-	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_SHARED, _RET_IP_);
+	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_SHARED);
 }
 EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_shared);
 
@@ -401,7 +400,6 @@ EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_shared);
 void ex_enter_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource)
 {
 	ke_enter_critical_region();
-	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE,
-			    _RET_IP_);
+	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE);
 }
 EXPORT_SYMBOL_GPL(ex_enter_region_and_acquire_shared_wait_for_exclusive);

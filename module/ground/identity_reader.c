@@ -94,16 +94,24 @@ static bool ntklog_copy_set(struct ntklog_identity_table *notes, unsigned int se
 	return false;
 }
 
-static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set_index)
+/* A reader calls this for every set in each pass, and few sets have changed since the last one. */
+static __always_inline bool ntklog_set_has_changed(const struct ntklog_identity_reader *reader,
+						   unsigned int set_index)
+{
+	u32 seen_sequence = reader->seen_sequence[set_index];
+
+	return raw_read_seqcount(&ntklog_identities->sequence[set_index]) !=
+	       (seen_sequence & NTKLOG_NOT_READ ? 0 : seen_sequence);
+}
+
+static noinline void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set_index)
 {
 	struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY];
 	u32 seen_sequence = reader->seen_sequence[set_index] & ~NTKLOG_NOT_READ, sequence;
 	bool is_first = reader->seen_sequence[set_index] & NTKLOG_NOT_READ, is_new;
 	unsigned int i;
 
-	sequence = raw_read_seqcount(&ntklog_identities->sequence[set_index]);
-	if (sequence == (is_first ? 0 : seen_sequence) ||
-	    !ntklog_copy_set(ntklog_identities, set_index, ways, &sequence))
+	if (!ntklog_copy_set(ntklog_identities, set_index, ways, &sequence))
 		return;
 	reader->seen_sequence[set_index] = sequence;
 	/* Each note increases the sequence number by 2. */
@@ -137,8 +145,10 @@ static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 {
 	reader->copied_length = 0;
 	reader->length = 0;
-	while (!reader->length && reader->next_set_index < NTKLOG_IDENTITY_SETS)
-		ntklog_print_set(reader, reader->next_set_index++);
+	for (; !reader->length && reader->next_set_index < NTKLOG_IDENTITY_SETS;
+	     reader->next_set_index++)
+		if (unlikely(ntklog_set_has_changed(reader, reader->next_set_index)))
+			ntklog_print_set(reader, reader->next_set_index);
 	if (!reader->length && reader->next_set_index == NTKLOG_IDENTITY_SETS) {
 		reader->next_set_index++;
 		ntklog_print_lost_identities(reader);

@@ -19,6 +19,9 @@
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <uapi/ntklog/event.h>
+#ifdef CONFIG_X86
+#include <asm/unwind.h>
+#endif
 
 #include "../ground/address.h"
 #include "../ground/compat.h"
@@ -80,10 +83,36 @@ static unsigned int ntklog_find_first_frame(const unsigned long *frames, unsigne
 }
 
 /*
+ * Walk the stack of the current task. Returns the number of frames.
+ *
+ * On x86 this function is stack_trace_save(), inlined: otherwise the walk begins with the frames of
+ * stack_trace_save() and arch_stack_walk(), which takes a tenth of its time.
+ */
+static __always_inline unsigned int ntklog_walk_stack(unsigned long *frames,
+						      unsigned int max_frames)
+{
+#ifdef CONFIG_X86
+	struct unwind_state state;
+	unsigned int count = 0;
+
+	for (unwind_start(&state, current, NULL, NULL); count < max_frames;
+	     unwind_next_frame(&state)) {
+		frames[count] = unwind_get_return_address(&state);
+		if (!frames[count])
+			break;
+		count++;
+	}
+	return count;
+#else
+	return stack_trace_save(frames, max_frames, 0);
+#endif
+}
+
+/*
  * Fill this CPU's buffer. Returns the number of frames. If it is 0, no stack can be walked,
  * otherwise the caller clears is_walking.
  */
-static unsigned int ntklog_fill_stack_buffer(unsigned int max_frames)
+static __always_inline unsigned int ntklog_fill_stack_buffer(unsigned int max_frames)
 {
 	struct ntklog_stack_cpu *cpu = this_cpu_ptr(&ntklog_stack_cpu);
 	unsigned int count;
@@ -93,7 +122,7 @@ static unsigned int ntklog_fill_stack_buffer(unsigned int max_frames)
 		return 0;
 	/* A second walk, for an event that the walk causes, would overwrite the buffer. */
 	WRITE_ONCE(cpu->is_walking, true);
-	count = stack_trace_save(this_cpu_ptr(ntklog_stack_buffers)->frames, max_frames, 0);
+	count = ntklog_walk_stack(this_cpu_ptr(ntklog_stack_buffers)->frames, max_frames);
 	if (!count)
 		WRITE_ONCE(cpu->is_walking, false);
 	return count;

@@ -52,8 +52,12 @@ class Tracking(unittest.TestCase):
         self.assertLessEqual(COSTS["tracked", "ex_exclusive_at_dpc_level"], 52)
 
     def test_tracked_resource_pair_takes_few_instructions(self):
-        self.assertLessEqual(COSTS["tracked", "resource_exclusive"], 125)
-        self.assertLessEqual(COSTS["tracked", "resource_shared"], 125)
+        self.assertLessEqual(COSTS["tracked", "resource_exclusive"], 118)
+        self.assertLessEqual(COSTS["tracked", "resource_shared"], 118)
+
+    def test_resource_pair_without_tracing_takes_few_instructions(self):
+        self.assertLessEqual(COSTS["off", "resource_exclusive"],
+                             1.2 * COSTS["off", "down_write"])
 
 
 class LinuxLocks(unittest.TestCase):
@@ -101,6 +105,10 @@ class Event(unittest.TestCase):
             event_cost("written", "in_stack_at_dpc_level")
         self.assertGreater(further, 7 * 20)
         self.assertLessEqual(further, 7 * 42)
+
+    def test_stack_of_an_event_takes_few_instructions(self):
+        self.assertGreater(event_cost("stacks", "in_stack_at_dpc_level"), 2000)
+        self.assertLessEqual(event_cost("stacks", "in_stack_at_dpc_level"), 9300)
 
     def test_event_of_a_resource_takes_few_instructions(self):
         self.assertGreater(event_cost("written", "resource_exclusive"), 100)

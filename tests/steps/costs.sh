@@ -45,7 +45,7 @@ cat >"$DIR/guest.sh" <<-'END'
 	insmod ntklog.ko || exit 1
 	echo 0 >$D/spinlock/hold_threshold
 	echo 4294967295 >$D/resource/contention_sample_rate
-	measure_pairs off in_stack_at_dpc_level ordinary_at_dpc_level
+	measure_pairs off in_stack_at_dpc_level ordinary_at_dpc_level resource_exclusive down_write
 	sessions 1 PERF_SPINLOCK_CNTRS
 	measure_pairs counters in_stack_at_dpc_level ordinary_at_dpc_level
 	stop
@@ -58,6 +58,11 @@ cat >"$DIR/guest.sh" <<-'END'
 	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 	measure_pairs written in_stack_at_dpc_level resource_exclusive
 	stop
+	echo spinlock >$S/0/stacks
+	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+	measure_pairs stacks in_stack_at_dpc_level
+	stop
+	echo none >$S/0/stacks
 	sessions 8 PERF_SPINLOCK
 	measure_pairs written_8 in_stack_at_dpc_level
 	stop
