@@ -136,16 +136,16 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
 				    const struct etl_event *event, const struct event_type *type)
 {
-	bool is_known = type && event->data_size == type->data_sizes[event->pointer_size == 8];
+	bool type_is_known = type && event->data_size == type->data_sizes[event->pointer_size == 8];
 
 	if (!event->has_time || event_describes_file(file, event))
 		return;
-	if (is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
+	if (type_is_known && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_update_state(&analysis->coverage, event);
 	if (analysis->rates_history.is_finished)
 		return;
 	coverage_add_event(&analysis->coverage, event);
-	if (!is_known)
+	if (!type_is_known)
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_change(&analysis->coverage, event);

@@ -219,12 +219,11 @@ static int print_status(const struct options *options)
 
 static void print_usage_of_set(const struct parameter_group *group)
 {
-	size_t i;
+	size_t i, needed_count = group->parameter_count - group->optional_parameter_count;
 
 	fprintf(stderr, "usage: ntklog set %s", group->name);
 	for (i = 0; i < group->parameter_count; i++)
-		fprintf(stderr,
-			i < group->parameter_count - group->optional_count ? " %s" : " [%s]",
+		fprintf(stderr, i < needed_count ? " %s" : " [%s]",
 			group->parameters[i].name);
 	fputc('\n', stderr);
 }
@@ -241,7 +240,7 @@ static int set_parameters(const struct options *options)
 		return NTKLOG_USAGE;
 	}
 	if (count > parameters->parameter_count ||
-	    count < parameters->parameter_count - parameters->optional_count) {
+	    count < parameters->parameter_count - parameters->optional_parameter_count) {
 		print_usage_of_set(parameters);
 		return NTKLOG_USAGE;
 	}

@@ -30,7 +30,10 @@ enum {
 
 #define NAME_SIZE_IN_HEADER	1024
 
-/* With so many names in the result, no event is named by its provider or class any more. */
+/*
+ * Names of events that are counted apart. Beyond them, events of unknown providers are counted by
+ * the type of their header, and records of unknown classes without the class.
+ */
 #define KINDS_MAX	4096
 
 struct options {
@@ -118,7 +121,7 @@ static const unsigned char *set_name(json_t *object, const char *name,
 {
 	char text[NAME_SIZE_IN_HEADER];
 
-	from = utf16_read(from, end, text, sizeof(text));
+	from = utf16_string_read(from, end, text, sizeof(text));
 	set_text(object, name, text);
 	return from;
 }

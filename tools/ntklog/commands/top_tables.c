@@ -183,7 +183,7 @@ void top_show_rates(struct report *report)
 		struct table *table = &report->tables[i];
 
 		for (j = 0; j < ARRAY_SIZE(rates); j++)
-			table_show_in_order(table, table_find_column(table, rates[j]));
+			table_show_column_in_order(table, table_find_column(table, rates[j]));
 		for (j = 0; j < ARRAY_SIZE(totals); j++)
 			if (table_find_column(table, totals[j]) >= 0)
 				table_hide(table, table_find_column(table, totals[j]));

@@ -14,8 +14,8 @@
 
 /*
  * Sums of a function.
- * @FLAME_WAIT: time waited for locks that were acquired there
- * @FLAME_HOLD: time for which these locks were held
+ * @FLAME_WAIT: waits of the records that have the function in their stack
+ * @FLAME_HOLD: holds of these records
  * @FLAME_CHARGED: waits of others that are charged to these holds
  */
 enum flame_kind {

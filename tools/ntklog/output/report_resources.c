@@ -241,7 +241,7 @@ void report_set_resource_kinds(struct report *report, uint32_t kinds)
 	/* Files of Windows have executive resources alone. */
 	if (!(kinds & ~(1 << RESOURCE_KIND_NT)))
 		return;
-	table_show_in_order(table, table_find_column(table, "kind"));
+	table_show_column_in_order(table, table_find_column(table, "kind"));
 	table->title = kinds & 1 << RESOURCE_KIND_NT ?
 		"Executive resources and Linux' locks that sleep" : "Linux' locks that sleep";
 }

@@ -131,7 +131,7 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 		split = report_split_pair(report, entry->key.attribute_number);
 	row.times.attribute_label = report_label_text(split.label);
 	wait->total = report_cycles_ns(report, sum->wait_sum);
-	wait->error = compute_total_error(sum->wait_variance, sum->greatest_wait_variance,
+	wait->error = compute_total_error(sum->wait_variance, sum->greatest_wait_variance_part,
 					  sum->wait_sum, sum->waited_variance,
 					  sampling_kind_if(report, sum->waits_are_sampled));
 	wait->mean = report_cycles_ns(report, share_of(sum->wait_sum, sum->waited_count));
@@ -142,7 +142,7 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 		return;
 	}
 	hold->total = report_cycles_ns(report, sum->hold_sum);
-	hold->error = compute_total_error(sum->hold_variance, sum->greatest_hold_variance,
+	hold->error = compute_total_error(sum->hold_variance, sum->greatest_hold_variance_part,
 					  sum->hold_sum, sum->variance,
 					  sampling_kind_if(report, sum->is_sampled));
 	hold->mean = report_cycles_ns(report, share_of(sum->hold_sum, sum->known_hold_count));

@@ -155,7 +155,7 @@ void report_show_column(struct report *report, const char *name, bool sorts)
 
 		if (column < 0)
 			continue;
-		table_show_in_order(&report->tables[i], column);
+		table_show_column_in_order(&report->tables[i], column);
 		if (sorts)
 			report->tables[i].sort_column = column;
 	}

@@ -244,11 +244,11 @@ void table_show_last(struct table *table, size_t column)
 }
 
 /**
- * table_show_in_order() - show a column, where it is by its index
+ * table_show_column_in_order() - show a column, where it is by its index
  * @table: the table
  * @column: its index
  */
-void table_show_in_order(struct table *table, size_t column)
+void table_show_column_in_order(struct table *table, size_t column)
 {
 	size_t k;
 
@@ -283,7 +283,7 @@ void table_insert_errors(struct table *table, bool includes_zero)
 			continue;
 		error = table_find_column(table, table->columns[i].error_column);
 		if (includes_zero || column_has_positive_cell(table, error))
-			table_show_in_order(table, error);
+			table_show_column_in_order(table, error);
 	}
 }
 

@@ -86,7 +86,7 @@ void table_cut_rows(struct table *table, size_t rows);
 void table_keep_top_rows(struct table *table, size_t rows_max);
 void table_keep_rows_with_text(struct table *table, const char *part, size_t count);
 void table_show_last(struct table *table, size_t column);
-void table_show_in_order(struct table *table, size_t column);
+void table_show_column_in_order(struct table *table, size_t column);
 void table_insert_errors(struct table *table, bool includes_zero);
 void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
