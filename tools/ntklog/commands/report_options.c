@@ -62,8 +62,8 @@ static bool show_column(struct report *report, const struct report_options *opti
 			options->prints_ndjson;
 		for (j = 0; j < first; j++)
 			if (!column_is_named(options->columns, table->columns[j].name))
-				table_show_last(table, j);
-		table_show_last(table, column);
+				table_show_column_last(table, j);
+		table_show_column_last(table, column);
 		found = true;
 	}
 	return found;
@@ -92,7 +92,7 @@ int report_choose_columns(struct report *report, const struct report_options *op
 	for (i = 0; i < REPORT_TABLES; i++) {
 		report->tables[i].shown_count = 0;
 		for (j = 0; all && j < report->tables[i].column_count; j++)
-			table_show_last(&report->tables[i], j);
+			table_show_column_last(&report->tables[i], j);
 	}
 	for (; !all; columns += length + 1) {
 		length = strcspn(columns, ",");

@@ -186,6 +186,6 @@ void top_show_rates(struct report *report)
 			table_show_column_in_order(table, table_find_column(table, rates[j]));
 		for (j = 0; j < ARRAY_SIZE(totals); j++)
 			if (table_find_column(table, totals[j]) >= 0)
-				table_hide(table, table_find_column(table, totals[j]));
+				table_hide_column(table, table_find_column(table, totals[j]));
 	}
 }

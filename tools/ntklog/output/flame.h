@@ -41,7 +41,7 @@ struct flame_node {
 
 bool flame_make_tree(struct flame_node *root, const struct report *report,
 		     const struct charged_class_key *lock);
-void flame_print_folded(const struct flame_node *root, enum flame_kind what, FILE *stream);
+void flame_print_folded(const struct flame_node *root, enum flame_kind flame_kind, FILE *stream);
 void flame_free(struct flame_node *root);
 
 #endif /* _NTKLOG_FLAME_H */
