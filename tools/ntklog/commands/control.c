@@ -61,8 +61,8 @@ static json_t *session_json(int number)
 			 "generated", (json_int_t)counts.generated,
 			 "written", (json_int_t)counts.written,
 			 "lost", (json_int_t)counts.lost,
-			 "finished", (json_int_t)counts.finished_buffers,
-			 "unread", (json_int_t)counts.unread_buffers);
+			 "finished", (json_int_t)counts.finished_buffer_count,
+			 "unread", (json_int_t)counts.unread_buffer_count);
 }
 
 static void print_session(int number)
@@ -90,7 +90,7 @@ static void print_session_counts(int number)
 	printf("     events %" PRIu64 ", written %" PRIu64 ", lost %" PRIu64,
 	       counts.generated, counts.written, counts.lost);
 	printf("; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
-	       counts.finished_buffers, counts.unread_buffers);
+	       counts.finished_buffer_count, counts.unread_buffer_count);
 	session_text(number, "stacks", stacks, sizeof(stacks));
 	if (*stacks && strcmp(stacks, "none"))
 		printf("     with stacks of %s\n", stacks);
