@@ -234,8 +234,8 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
  * @coverage: coverage of all events of the file
  * @file: the file
  *
- * The rings of all CPUs have the same size, so that the ring of a CPU with fewer buffers than
- * another CPU was not full.
+ * The rings of all CPUs have the same size. A full ring may lack the buffer that a reader was just
+ * taking; so a ring with at least two buffers fewer than another one was not full.
  */
 void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file)
 {
@@ -250,7 +250,6 @@ void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct
 		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
 			most = buffers[cpu];
 	}
-	/* A full ring may lack one buffer, because a reader was just taking it. */
 	for (i = 0; buffers && i < coverage->cpu_count; i++)
 		coverage->cpus[i].has_all_buffers = buffers[i] + 1 < most;
 	coverage->no_memory |= !buffers;

@@ -72,7 +72,10 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 			key.thread_id = hold->thread_id;
 		break;
 	case CHARGE_BY_PROCESS:
-		/* A task's process and cgroup change with time: the addresses of texts tell. */
+		/*
+		 * A task's process and cgroup may change. The key has the address of their name at
+		 * this time.
+		 */
 		if (names_find_process(table->names, hold->thread_id, hold->log_time,
 				       &key.thread_id, &name)) {
 			key.caller = (uintptr_t)name;

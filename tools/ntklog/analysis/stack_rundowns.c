@@ -71,7 +71,7 @@ void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event 
 }
 
 /**
- * stack_rundowns_expect_stack() - test whether an event was written with a stack
+ * stack_rundowns_say_stack() - test whether an event was written with a stack
  * @rundowns: rundowns of the file
  * @event: event of any type
  *
@@ -80,8 +80,8 @@ void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event 
  *
  * Return: true if the event was written with a stack; false also if there is no rundown.
  */
-bool stack_rundowns_expect_stack(const struct stack_rundowns *rundowns,
-				 const struct etl_event *event)
+bool stack_rundowns_say_stack(const struct stack_rundowns *rundowns,
+			      const struct etl_event *event)
 {
 	const struct event_type *type;
 	struct resource_record resource;

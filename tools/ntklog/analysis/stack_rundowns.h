@@ -20,8 +20,8 @@ struct stack_rundowns {
 
 bool event_is_stack_rundown(const struct etl_event *event);
 void stack_rundowns_add(struct stack_rundowns *rundowns, const struct etl_event *event);
-bool stack_rundowns_expect_stack(const struct stack_rundowns *rundowns,
-				 const struct etl_event *event);
+bool stack_rundowns_say_stack(const struct stack_rundowns *rundowns,
+			      const struct etl_event *event);
 void stack_rundowns_free(struct stack_rundowns *rundowns);
 
 #endif /* _NTKLOG_STACK_RUNDOWNS_H */

@@ -25,7 +25,7 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	if (record->has_waited) {
 		sum->waited_count += record->weight;
 		sum->wait_sum += (double)record->wait * (double)record->weight;
-		add_variance(&sum->wait_variance, &sum->greatest_wait_variance, record->wait,
+		add_variance(&sum->wait_variance, &sum->greatest_wait_variance_part, record->wait,
 			     variance);
 		sum->waited_variance += variance;
 		if (record->wait > sum->wait_max)
@@ -35,7 +35,7 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	if (record->has_hold) {
 		sum->known_hold_count += record->weight;
 		sum->hold_sum += (double)record->hold * (double)record->weight;
-		add_variance(&sum->hold_variance, &sum->greatest_hold_variance, record->hold,
+		add_variance(&sum->hold_variance, &sum->greatest_hold_variance_part, record->hold,
 			     variance);
 		if (record->hold > sum->hold_max)
 			sum->hold_max = record->hold;

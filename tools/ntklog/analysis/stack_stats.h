@@ -18,8 +18,8 @@
 /*
  * Sums of the records with one stack: estimates, times in cycles.
  * @is_sampled: @record_count is not all acquisitions, because a sample rate is above 1
- * @greatest_wait_variance, @greatest_hold_variance: greatest part of a single record in the
- *	variance
+ * @greatest_wait_variance_part, @greatest_hold_variance_part: greatest part of a single record in
+ *	the variance
  * @waits_are_sampled: not all acquisitions that waited have a record, because their rate is above 1
  * @wait_only_count: number of records that have a wait and no hold, as in mode waits: those of the
  *	other acquisitions are missing
@@ -35,7 +35,7 @@ struct stack_sum {
 	uint64_t waited_count;
 	double wait_sum;
 	double wait_variance;
-	double greatest_wait_variance;
+	double greatest_wait_variance_part;
 	double waited_variance;
 	bool waits_are_sampled;
 	uint64_t wait_max;
@@ -43,7 +43,7 @@ struct stack_sum {
 	uint64_t known_hold_count;
 	double hold_sum;
 	double hold_variance;
-	double greatest_hold_variance;
+	double greatest_hold_variance_part;
 	uint64_t hold_max;
 	double charged_ticks;
 };

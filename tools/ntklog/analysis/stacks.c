@@ -392,7 +392,7 @@ static const struct etl_event *take_oldest(struct stack_matcher *matcher,
 		return NULL;
 	matcher->was_returned = true;
 	queued = queued_at(matcher, 0);
-	if (!queued->has_stack && stack_rundowns_expect_stack(&matcher->rundowns, &queued->event)) {
+	if (!queued->has_stack && stack_rundowns_say_stack(&matcher->rundowns, &queued->event)) {
 		queued->stack = (struct stack) { .state = STACK_MISSING };
 		queued->has_stack = true;
 	}
@@ -415,7 +415,7 @@ static bool oldest_may_get_stack(struct stack_matcher *matcher)
 	const struct queued_event *first = queued_at(matcher, 0);
 	size_t i;
 
-	if (first->has_stack || !stack_rundowns_expect_stack(&matcher->rundowns, &first->event))
+	if (first->has_stack || !stack_rundowns_say_stack(&matcher->rundowns, &first->event))
 		return false;
 	for (i = 1; i < matcher->count; i++)
 		if (queued_at(matcher, i)->event.processor == first->event.processor)

@@ -61,8 +61,8 @@ static json_t *session_json(int number)
 			 "generated", (json_int_t)counts.generated,
 			 "written", (json_int_t)counts.written,
 			 "lost", (json_int_t)counts.lost,
-			 "finished", (json_int_t)counts.finished_buffers,
-			 "unread", (json_int_t)counts.unread_buffers);
+			 "finished", (json_int_t)counts.finished_buffer_count,
+			 "unread", (json_int_t)counts.unread_buffer_count);
 }
 
 static void print_session(int number)
@@ -90,7 +90,7 @@ static void print_session_counts(int number)
 	printf("     events %" PRIu64 ", written %" PRIu64 ", lost %" PRIu64,
 	       counts.generated, counts.written, counts.lost);
 	printf("; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
-	       counts.finished_buffers, counts.unread_buffers);
+	       counts.finished_buffer_count, counts.unread_buffer_count);
 	session_text(number, "stacks", stacks, sizeof(stacks));
 	if (*stacks && strcmp(stacks, "none"))
 		printf("     with stacks of %s\n", stacks);
@@ -219,12 +219,11 @@ static int print_status(const struct options *options)
 
 static void print_usage_of_set(const struct parameter_group *group)
 {
-	size_t i;
+	size_t i, needed_count = group->parameter_count - group->optional_parameter_count;
 
 	fprintf(stderr, "usage: ntklog set %s", group->name);
 	for (i = 0; i < group->parameter_count; i++)
-		fprintf(stderr,
-			i < group->parameter_count - group->optional_count ? " %s" : " [%s]",
+		fprintf(stderr, i < needed_count ? " %s" : " [%s]",
 			group->parameters[i].name);
 	fputc('\n', stderr);
 }
@@ -241,7 +240,7 @@ static int set_parameters(const struct options *options)
 		return NTKLOG_USAGE;
 	}
 	if (count > parameters->parameter_count ||
-	    count < parameters->parameter_count - parameters->optional_count) {
+	    count < parameters->parameter_count - parameters->optional_parameter_count) {
 		print_usage_of_set(parameters);
 		return NTKLOG_USAGE;
 	}

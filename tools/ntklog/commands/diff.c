@@ -28,14 +28,14 @@ enum {
 };
 
 /* Rows of the table of a page, those of them that are visible before a click, and drawn changes. */
-#define PAGE_ROWS		200
+#define PAGE_ROWS_MAX		200
 #define PAGE_ROWS_VISIBLE	20
-#define PAGE_CHANGES		30
+#define PAGE_CHANGES_MAX		30
 
 #define NAMING_BY_NAMES		UINT64_MAX
 
 /*
- * @open_waits: number of waits that had not ended, or whose holds had not
+ * @open_wait_count: number of waits that had not ended, or whose holds had not
  * @open_wait_ns: their sum, nanoseconds
  * @path_without_holds: a file whose mode records no holds of spin locks; NULL: none
  */
@@ -43,7 +43,7 @@ struct diff_side {
 	const char *path;
 	struct file_list files;
 	double seconds;
-	uint64_t open_waits;
+	uint64_t open_wait_count;
 	double open_wait_ns;
 	const char *path_without_holds;
 };
@@ -52,7 +52,7 @@ struct diff_side {
  * @mode_paths: a file with Linux' spin locks in a mode that lacks the first waiter of each (0), and
  *	in another mode (1); NULL: none
  * @limited_measure: measure that the condition of --fail-if limits
- * @limit: relative change of the condition
+ * @change_limit: relative change of the condition
  */
 struct options {
 	struct table_options table;
@@ -66,8 +66,8 @@ struct options {
 	const char *mode_paths[2];
 	bool has_condition;
 	enum difference_measure limited_measure;
-	bool is_increase;
-	double limit;
+	bool limits_increase;
+	double change_limit;
 	struct difference difference;
 };
 
@@ -77,10 +77,10 @@ struct options {
  * @naming_key: files in which a lock has the same text have the same number: the time of the boot
  *	where the text is an address, NAMING_BY_NAMES where it is a name
  */
-struct file_sums {
+struct file_facts {
 	double seconds;
 	uint64_t events_of_lock;
-	uint64_t open_waits;
+	uint64_t open_wait_count;
 	double open_wait_ns;
 	bool has_holds;
 	bool has_linux_spinlocks;
@@ -110,7 +110,7 @@ static bool has_linux_spinlocks(const struct analysis *analysis)
 	return has_records && !analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
-static const char *file_path(void *argument, size_t number)
+static const char *path_of_file(void *argument, size_t number)
 {
 	const struct options *options = argument;
 	size_t which = side_of_file(options, &number);
@@ -125,7 +125,7 @@ static int read_file(void *argument, size_t number, FILE *result)
 	size_t which = side_of_file(options, &number);
 	struct trace_options trace = { .path = options->sides[which].files.paths[number] };
 	struct difference difference = { 0 };
-	struct file_sums file_sums = { 0 };
+	struct file_facts file_facts = { 0 };
 	struct names *names;
 	struct etl_file *file;
 	bool is_open;
@@ -145,22 +145,22 @@ static int read_file(void *argument, size_t number, FILE *result)
 		table_refuse_ambiguous_lock(options->table.lock, file->path);
 		status = NTKLOG_FAILED;
 	} else if (is_open) {
-		file_sums.seconds = analysis_length_s(&analysis, file);
-		file_sums.has_holds = !analysis.spinlocks.total.wait_only_count;
-		file_sums.has_linux_spinlocks = has_linux_spinlocks(&analysis);
-		file_sums.linux_mode = analysis.spinlocks.rates.linux_mode;
-		file_sums.events_of_lock = analysis.wanted_lock.event_count;
-		file_sums.open_waits = analysis.open_holds.wait_count;
-		file_sums.open_wait_ns = analysis.open_holds.wait_ns;
+		file_facts.seconds = analysis_length_s(&analysis, file);
+		file_facts.has_holds = !analysis.spinlocks.total.wait_only_count;
+		file_facts.has_linux_spinlocks = has_linux_spinlocks(&analysis);
+		file_facts.linux_mode = analysis.spinlocks.rates.linux_mode;
+		file_facts.events_of_lock = analysis.wanted_lock.event_count;
+		file_facts.open_wait_count = analysis.open_holds.wait_count;
+		file_facts.open_wait_ns = analysis.open_holds.wait_ns;
 		difference_add(&difference, which, &analysis, file, names);
 		difference.no_memory |= analysis.spinlocks.no_memory ||
 					analysis.resources.no_memory;
 		difference_merge(&difference, options->measure);
-		file_sums.naming_key = difference.lacks_names ? file->boot_time : NAMING_BY_NAMES;
+		file_facts.naming_key = difference.lacks_names ? file->boot_time : NAMING_BY_NAMES;
 		if (difference.lacks_names)
 			message("%s: locks and callers have no names: copy FILE.names with FILE, or record without --no-names",
 				file->path);
-		fwrite(&file_sums, sizeof(file_sums), 1, result);
+		fwrite(&file_facts, sizeof(file_facts), 1, result);
 		difference_write(&difference, result);
 	}
 	difference_free(&difference);
@@ -177,24 +177,24 @@ static bool add_file_result(void *argument, size_t number, FILE *result)
 {
 	struct options *options = argument;
 	struct diff_side *side = &options->sides[side_of_file(options, &number)];
-	struct file_sums file_sums;
+	struct file_facts file_facts;
 
-	if (fread(&file_sums, sizeof(file_sums), 1, result) != 1 ||
+	if (fread(&file_facts, sizeof(file_facts), 1, result) != 1 ||
 	    !difference_read(&options->difference, result))
 		return false;
 	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
 	difference_merge(&options->difference, options->measure);
-	if (options->opened_count++ && options->naming_key != file_sums.naming_key)
+	if (options->opened_count++ && options->naming_key != file_facts.naming_key)
 		options->difference.mixes_names = true;
-	options->naming_key = file_sums.naming_key;
-	options->events_of_lock += file_sums.events_of_lock;
-	side->seconds += file_sums.seconds;
-	side->open_waits += file_sums.open_waits;
-	side->open_wait_ns += file_sums.open_wait_ns;
-	if (file_sums.has_linux_spinlocks)
-		options->mode_paths[linux_mode_has_holds(file_sums.linux_mode)] =
+	options->naming_key = file_facts.naming_key;
+	options->events_of_lock += file_facts.events_of_lock;
+	side->seconds += file_facts.seconds;
+	side->open_wait_count += file_facts.open_wait_count;
+	side->open_wait_ns += file_facts.open_wait_ns;
+	if (file_facts.has_linux_spinlocks)
+		options->mode_paths[linux_mode_has_holds(file_facts.linux_mode)] =
 			side->files.paths[number];
-	if (!file_sums.has_holds && !side->path_without_holds)
+	if (!file_facts.has_holds && !side->path_without_holds)
 		side->path_without_holds = side->files.paths[number];
 	return true;
 }
@@ -219,7 +219,7 @@ static int read_files(struct options *options)
 	const struct jobs jobs = {
 		.job_count =
 			options->sides[0].files.path_count + options->sides[1].files.path_count,
-		.get_path = file_path,
+		.get_path = path_of_file,
 		.run_job = read_file,
 		.take_result = add_file_result,
 		.argument = options,
@@ -264,12 +264,12 @@ static bool condition_is_true(const struct options *options, const struct differ
 {
 	const struct difference_sum *before = &difference->total.sums[0][options->limited_measure];
 	const struct difference_sum *after = &difference->total.sums[1][options->limited_measure];
-	double scale = 1 + options->limit;
-	double excess = after->estimate - scale * before->estimate;
+	double scale = 1 + options->change_limit;
+	double change_above_limit = after->estimate - scale * before->estimate;
 	double interval = DIFFERENCE_INTERVAL_ERRORS *
 			  sqrt(after->variance + scale * scale * before->variance);
 
-	return (options->is_increase ? excess : -excess) > interval;
+	return (options->limits_increase ? change_above_limit : -change_above_limit) > interval;
 }
 
 static json_t *total_json(const struct difference *difference, enum difference_measure measure)
@@ -290,8 +290,8 @@ static void print_json(const struct options *options, const struct difference *d
 				   "seconds", sides[0].seconds, sides[1].seconds,
 				   "files", (json_int_t)sides[0].files.path_count,
 				   (json_int_t)sides[1].files.path_count,
-				   "open_waits", (json_int_t)sides[0].open_waits,
-				   (json_int_t)sides[1].open_waits,
+				   "open_waits", (json_int_t)sides[0].open_wait_count,
+				   (json_int_t)sides[1].open_wait_count,
 				   "open_wait_total", sides[0].open_wait_ns, sides[1].open_wait_ns,
 				   "of", difference_measure_name(options->measure),
 				   "changes", table_json(table, options->table.rows_max));
@@ -327,7 +327,7 @@ static void print_open_waits(const struct diff_side *sides, FILE *stream)
 	char times[2][32];
 	size_t i;
 
-	if (!sides[0].open_waits && !sides[1].open_waits)
+	if (!sides[0].open_wait_count && !sides[1].open_wait_count)
 		return;
 	for (i = 0; i < 2; i++)
 		cell_format_text(CELL_TIME, &(union cell) { .number = sides[i].open_wait_ns },
@@ -335,7 +335,7 @@ static void print_open_waits(const struct diff_side *sides, FILE *stream)
 	fprintf(stream,
 		"Not compared: waits that had not ended, or whose holds had not:\n%" PRIu64
 		" (%s) before, %" PRIu64 " (%s) after; ntklog report tells of them\n",
-		sides[0].open_waits, times[0], sides[1].open_waits, times[1]);
+		sides[0].open_wait_count, times[0], sides[1].open_wait_count, times[1]);
 }
 
 static void print_totals(const struct options *options, const struct difference *difference,
@@ -372,8 +372,9 @@ static void print_text(const struct options *options, const struct difference *d
 static int print_page(const struct options *options, const struct difference *difference,
 		      const struct table *table)
 {
-	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
-	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
+	size_t visible_rows_max = options->table.has_rows_max ? options->table.rows_max :
+								PAGE_ROWS_VISIBLE;
+	size_t rows_max = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_MAX;
 	char *title = NULL, *text = NULL;
 	FILE *stream, *memory;
 	size_t size;
@@ -395,13 +396,13 @@ static int print_page(const struct options *options, const struct difference *di
 		struct table titled = *table;
 
 		titled.title = "Changes by lock and caller";
-		page_print_table(stream, &titled, top, all);
+		page_print_table(stream, &titled, visible_rows_max, rows_max);
 	}
 	return page_close(stream, options->html_path,
 			  json_pack("{s:b, s:I, s:o}", "is_count",
 				    options->measure == DIFFERENCE_OF_COUNTS, "change_count",
 				    (json_int_t)table->row_count, "changes",
-				    table_json(table, PAGE_CHANGES)));
+				    table_json(table, PAGE_CHANGES_MAX)));
 }
 
 static int show_difference(const struct options *options, const struct difference *difference)
@@ -453,8 +454,8 @@ static bool parse_condition(struct options *options, const char *text)
 	    !strchr("<>", comparison) || percent != '%' || !(fabs(limit) < 1e9))
 		return false;
 	options->has_condition = true;
-	options->is_increase = comparison == '>';
-	options->limit = limit / 100;
+	options->limits_increase = comparison == '>';
+	options->change_limit = limit / 100;
 	return true;
 }
 
@@ -475,7 +476,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state,
 				   "--fail-if: \"%s\" is not like \"wait_total > +20%%\" (wait_total, hold_total or waits; > or <)",
 				   argument);
-		if (!options->is_increase && options->limit <= -1)
+		if (!options->limits_increase && options->change_limit <= -1)
 			argp_error(state, "--fail-if: \"%s\" is never true: no sum is below 0",
 				   argument);
 		return 0;

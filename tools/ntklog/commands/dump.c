@@ -142,7 +142,7 @@ static const char *path_of_job(void *argument, size_t number)
 static int run_job(void *argument, size_t number, FILE *result)
 {
 	struct dump_command *dump = argument;
-	char *host = file_list_host(&dump->files, number);
+	char *host = file_list_make_host_name(&dump->files, number);
 	int status;
 
 	if (!host) {

@@ -28,8 +28,8 @@ enum {
 
 #define DEFAULT_LISTEN		"127.0.0.1:10529"
 #define DEFAULT_INTERVAL_S	10
-#define DEFAULT_TOP		50
-#define TOP_MAX			10000
+#define DEFAULT_SERIES		50
+#define SERIES_MAX			10000
 #define DEFAULT_BUDGET		.01
 #define DEFAULT_MODE		"sampled"
 
@@ -108,8 +108,8 @@ static int gather_interval(struct exporter *exporter, double end)
 
 	if (begin_sums(exporter))
 		return -1;
-	while (got >= 0 && recording_now() < end) {
-		next = recording_now() + TICK_S;
+	while (got >= 0 && monotonic_seconds() < end) {
+		next = monotonic_seconds() + TICK_S;
 		got = recording_follow(recording, next < end ? next : end);
 		exporter_http_serve(&exporter->http);
 		if (got > 0 && has_ended(exporter))
@@ -137,24 +137,26 @@ static int update_metrics(struct exporter *exporter, double seconds)
 
 static int follow_session(struct exporter *exporter)
 {
-	double start = recording_now();
+	double start = monotonic_seconds();
 	int got;
 
-	exporter->tool_begin_s = exporter_cpu_seconds();
+	exporter->counted_cpu_seconds = exporter_cpu_seconds();
 	for (;;) {
 		uint64_t changes =
-			exporter->change_counts[BUDGET_DOWN] + exporter->change_counts[BUDGET_UP];
+			exporter->budget_change_counts[BUDGET_DOWN] +
+			exporter->budget_change_counts[BUDGET_UP];
 
 		got = gather_interval(exporter, start + exporter->interval_s);
 		if (got)
 			return got < 0 ? -1 : 0;
-		if (update_metrics(exporter, recording_now() - start))
+		if (update_metrics(exporter, monotonic_seconds() - start))
 			return -1;
-		start = recording_now();
+		start = monotonic_seconds();
 		/* The CPU time of attaching and detaching hooks counts for no interval. */
 		if (changes !=
-		    exporter->change_counts[BUDGET_DOWN] + exporter->change_counts[BUDGET_UP])
-			exporter->tool_begin_s = exporter_cpu_seconds();
+		    exporter->budget_change_counts[BUDGET_DOWN] +
+		    exporter->budget_change_counts[BUDGET_UP])
+			exporter->counted_cpu_seconds = exporter_cpu_seconds();
 	}
 }
 
@@ -287,8 +289,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_TOP:
 		exporter->lock_metrics.series_limit = strtoul(argument, &end, 10);
 		if (!exporter->lock_metrics.series_limit || *end || *argument == '-' ||
-		    exporter->lock_metrics.series_limit > TOP_MAX)
-			argp_error(state, "--top: \"%s\" is not 1 to %d", argument, TOP_MAX);
+		    exporter->lock_metrics.series_limit > SERIES_MAX)
+			argp_error(state, "--top: \"%s\" is not 1 to %d", argument, SERIES_MAX);
 		return 0;
 	case OPTION_BUDGET:
 		exporter->budget.overhead_limit = parse_budget(argument, state);
@@ -355,7 +357,7 @@ int command_exporter(int argc, char **argv)
 	static struct exporter exporter = {
 		.interval_s = DEFAULT_INTERVAL_S,
 		.live_sums.recording = RECORDING_NONE,
-		.lock_metrics.series_limit = DEFAULT_TOP,
+		.lock_metrics.series_limit = DEFAULT_SERIES,
 		.budget.overhead_limit = DEFAULT_BUDGET,
 		.wake_fd = -1,
 		.mode_setting.file = "linux_mode",

@@ -39,18 +39,19 @@ struct exporter_rate_setting {
 
 /*
  * Numbers of things that the sums lack, since the start.
- * @suppressed_events: events that occurred while their CPU was writing another event or was in an
- *	NMI, or where RCU was not watching
- * @limited_releases: releases that left a waiter behind, beyond the module's limit for each second
- * @untracked_acquisitions: acquisitions beyond the number that the module tracks at once
+ * @suppressed_event_count: events that occurred while their CPU was writing another event or was in
+ *	an NMI, or where RCU was not watching
+ * @limited_release_count: releases that left a waiter behind, beyond the module's limit for each
+ *	second
+ * @untracked_acquisition_count: acquisitions beyond the number that the module tracks at once
  */
 struct exporter_loss {
-	uint64_t lost_events;
-	uint64_t suppressed_events;
-	uint64_t limited_releases;
-	uint64_t untracked_acquisitions;
-	uint64_t lost_notes;
-	uint64_t missing_buffers;
+	uint64_t lost_event_count;
+	uint64_t suppressed_event_count;
+	uint64_t limited_release_count;
+	uint64_t untracked_acquisition_count;
+	uint64_t lost_note_count;
+	uint64_t missing_buffer_count;
 };
 
 /* The metrics as text, made when it is first wanted after an update. */
@@ -65,8 +66,8 @@ struct exporter_text {
  * @richest_mode: richest of exporter_modes[] that may be used
  * @wake_fd: epoll file of the server and of the signals; -1: none
  * @overhead_share: overhead of the last interval, as a share of the time of all CPUs
- * @hooks_share: part of the hooks in @overhead_share
- * @session_counts_before: counts of the session at the begin of the present interval
+ * @hook_share: part of the hooks in @overhead_share
+ * @old_session_counts: counts of the session at the begin of the present interval
  * @update_time: time of the last update, seconds since the epoch
  */
 struct exporter {
@@ -87,14 +88,14 @@ struct exporter {
 	struct overhead_counts overhead_counts;
 	struct overhead overhead;
 	double overhead_share;
-	double hooks_share;
-	double tool_begin_s;
-	struct ntklog_session_counts session_counts_before;
-	uint64_t missing_buffers_before;
-	unsigned int lost_notes_before;
+	double hook_share;
+	double counted_cpu_seconds;
+	struct ntklog_session_counts old_session_counts;
+	uint64_t old_missing_buffer_count;
+	unsigned int old_lost_note_count;
 	uint64_t event_count;
 	struct exporter_loss loss;
-	uint64_t change_counts[BUDGET_UP + 1];
+	uint64_t budget_change_counts[BUDGET_UP + 1];
 	uint64_t update_count;
 	double update_time;
 	struct exporter_text metrics_texts[2];

@@ -30,14 +30,14 @@
  * before Prometheus gives up, by default after 10 s.
  */
 #define TIMEOUT_S	15
-#define REQUEST_S	8
+#define IDLE_TIMEOUT_S	8
 #define CONNECTION_SIZE	(32 << 10)
 
 /* Connections that wait until another one ends. */
 #define BACKLOG		16
 
 /* Turns of the library until the caller reads buffers again. */
-#define RUNS_MAX	16
+#define DAEMON_RUNS_MAX	16
 
 #define TEXT_TYPE		"text/plain; version=0.0.4; charset=utf-8"
 #define OPENMETRICS_TYPE	"application/openmetrics-text"
@@ -180,12 +180,13 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, unsigned i
 }
 
 /* The quality of the formats that a client accepts, by RFC 9110; 0: the format is not accepted. */
-struct accepted_formats {
-	double text;
-	double openmetrics;
+struct format_qualities {
+	double text_quality;
+	double openmetrics_quality;
 };
 
-static void read_format(struct accepted_formats *accepted, const char *format, size_t length)
+static void read_format_quality(struct format_qualities *accepted, const char *format,
+				size_t length)
 {
 	size_t type = strcspn(format, ";, \t"), i;
 	double quality = 1;
@@ -196,9 +197,9 @@ static void read_format(struct accepted_formats *accepted, const char *format, s
 		if (strchr("; \t", format[i]) && !strncasecmp(format + i + 1, "q=", 2))
 			quality = strtod(format + i + 3, NULL);
 	if (type == strlen(OPENMETRICS_TYPE) && !strncasecmp(format, OPENMETRICS_TYPE, type))
-		accepted->openmetrics = quality;
+		accepted->openmetrics_quality = quality;
 	else if (type == strlen("text/plain") && !strncasecmp(format, "text/plain", type))
-		accepted->text = quality;
+		accepted->text_quality = quality;
 }
 
 static enum MHD_Result read_header(void *argument, enum MHD_ValueKind kind, const char *name,
@@ -211,7 +212,7 @@ static enum MHD_Result read_header(void *argument, enum MHD_ValueKind kind, cons
 
 		value += strspn(value, ", \t");
 		length = strcspn(value, ",");
-		read_format(argument, value, length);
+		read_format_quality(argument, value, length);
 		value += length;
 	}
 	return MHD_YES;
@@ -220,14 +221,15 @@ static enum MHD_Result read_header(void *argument, enum MHD_ValueKind kind, cons
 static enum MHD_Result answer_metrics(struct exporter_http *http,
 				      struct MHD_Connection *connection)
 {
-	struct accepted_formats accepted = { 0 };
+	struct format_qualities accepted = { 0 };
 	struct MHD_Response **response;
 	const char *text;
 	bool is_openmetrics;
 	size_t size;
 
 	mhd.get_connection_values(connection, MHD_HEADER_KIND, read_header, &accepted);
-	is_openmetrics = accepted.openmetrics > 0 && accepted.openmetrics >= accepted.text;
+	is_openmetrics = accepted.openmetrics_quality > 0 &&
+			 accepted.openmetrics_quality >= accepted.text_quality;
 	response = &http->metrics_responses[is_openmetrics];
 	if (!*response) {
 		text = http->get_text(http->argument, is_openmetrics, &size);
@@ -248,7 +250,7 @@ static void restart_timeout(struct MHD_Connection *connection)
 	struct exporter_http_client *client = info ? info->socket_context : NULL;
 
 	if (client)
-		client->active_since = recording_now();
+		client->active_since = monotonic_seconds();
 }
 
 static enum MHD_Result answer_request(void *argument, struct MHD_Connection *connection,
@@ -294,7 +296,7 @@ static void note_connection(void *argument, struct MHD_Connection *connection, v
 			continue;
 		info = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 		client->fd = info->connect_fd;
-		client->active_since = recording_now();
+		client->active_since = monotonic_seconds();
 		*context = client;
 		return;
 	}
@@ -351,17 +353,17 @@ int exporter_http_fd(const struct exporter_http *http)
  */
 void exporter_http_serve(struct exporter_http *http)
 {
-	double now = recording_now();
+	double now = monotonic_seconds();
 	MHD_UNSIGNED_LONG_LONG timeout;
 	size_t i;
 
 	if (!http->daemon)
 		return;
 	for (i = 0; i < EXPORTER_HTTP_CONNECTIONS; i++)
-		if (http->clients[i].fd && now - http->clients[i].active_since > REQUEST_S)
+		if (http->clients[i].fd && now - http->clients[i].active_since > IDLE_TIMEOUT_S)
 			shutdown(http->clients[i].fd, SHUT_RDWR);
 	/* Requests that were read already make no file readable. */
-	for (i = 0; i < RUNS_MAX; i++) {
+	for (i = 0; i < DAEMON_RUNS_MAX; i++) {
 		mhd.run(http->daemon);
 		if (mhd.get_timeout(http->daemon, &timeout) != MHD_YES || timeout)
 			break;

@@ -17,7 +17,7 @@
  */
 static const struct {
 	const char *linux_mode;
-	bool has_sleeping;
+	bool has_sleeping_locks;
 } exporter_modes[] = {
 	{ "full", true },
 	{ "sampled", true },
@@ -59,9 +59,9 @@ const char *exporter_mode_name(const struct exporter *exporter)
 	return exporter_modes[exporter->richest_mode + exporter->budget.mode].linux_mode;
 }
 
-static bool mode_has_sleeping(const struct exporter *exporter)
+static bool mode_has_sleeping_locks(const struct exporter *exporter)
 {
-	return exporter_modes[exporter->richest_mode + exporter->budget.mode].has_sleeping;
+	return exporter_modes[exporter->richest_mode + exporter->budget.mode].has_sleeping_locks;
 }
 
 static void choose_groups(struct exporter *exporter)
@@ -70,13 +70,13 @@ static void choose_groups(struct exporter *exporter)
 	size_t size = sizeof(exporter->present_groups), i;
 
 	if (!exporter->groups) {
-		session_list_possible_groups(groups, size, mode_has_sleeping(exporter));
+		session_list_possible_groups(groups, size, mode_has_sleeping_locks(exporter));
 		return;
 	}
 	*groups = '\0';
 	for (i = 0; i < session_group_count; i++)
 		if (session_groups_include(exporter->groups, session_groups[i].mask) &&
-		    (mode_has_sleeping(exporter) || !session_groups[i].is_sleeping_kind))
+		    (mode_has_sleeping_locks(exporter) || !session_groups[i].is_sleeping_kind))
 			snprintf(groups + strlen(groups), size - strlen(groups), "%s%s",
 				 *groups ? "," : "", session_groups[i].name);
 }
@@ -84,20 +84,21 @@ static void choose_groups(struct exporter *exporter)
 /* Count the modes that differ for the groups that are recorded. */
 static void count_modes(struct exporter *exporter)
 {
-	bool spins = false, sleeps = false;
+	bool has_spin_locks = false, has_sleeping_locks = false;
 	size_t i;
 
 	choose_groups(exporter);
 	for (i = 0; i < session_group_count; i++) {
 		if (!session_groups_include(exporter->present_groups, session_groups[i].mask))
 			continue;
-		sleeps |= session_groups[i].is_sleeping_kind;
-		spins |= session_groups[i].linux_kind && !session_groups[i].is_sleeping_kind;
+		has_sleeping_locks |= session_groups[i].is_sleeping_kind;
+		has_spin_locks |= session_groups[i].linux_kind &&
+				  !session_groups[i].is_sleeping_kind;
 	}
 	exporter->budget.mode_count = 1;
-	if (spins)
+	if (has_spin_locks)
 		exporter->budget.mode_count = ARRAY_SIZE(exporter_modes) - exporter->richest_mode -
-					      !sleeps;
+					      !has_sleeping_locks;
 }
 
 static int report_mode(const char *mode, int err)
@@ -119,7 +120,7 @@ static int change_setting(struct setting *setting, const char *value)
 				     setting_change(setting, NULL, value);
 }
 
-static void choose_base(struct exporter *exporter, enum exporter_rate_kind rate)
+static void choose_base_rate(struct exporter *exporter, enum exporter_rate_kind rate)
 {
 	struct exporter_rate_setting *setting = &exporter->rate_settings[rate];
 	char group[32];
@@ -153,7 +154,7 @@ int exporter_begin_settings(struct exporter *exporter)
 		return -1;
 	count_modes(exporter);
 	for (rate = 0; rate < EXPORTER_RATES; rate++)
-		choose_base(exporter, rate);
+		choose_base_rate(exporter, rate);
 	return exporter_apply_rates(exporter);
 }
 
@@ -220,8 +221,8 @@ int exporter_start_session(struct exporter *exporter)
 	struct epoll_event event = { .events = EPOLLIN };
 
 	choose_groups(exporter);
-	exporter->session_counts_before = (struct ntklog_session_counts) { 0 };
-	exporter->missing_buffers_before = 0;
+	exporter->old_session_counts = (struct ntklog_session_counts) { 0 };
+	exporter->old_missing_buffer_count = 0;
 	if (live_sums_start(&exporter->live_sums, &settings, no_signals) ||
 	    live_sums_follow(&exporter->live_sums))
 		return -1;

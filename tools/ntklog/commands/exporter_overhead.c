@@ -29,23 +29,24 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 {
 	const uint64_t *totals = exporter->counters.totals;
 	uint64_t missing = exporter->live_sums.recording.drain.missing_count;
-	unsigned int replaced_notes = exporter->live_sums.identities.replaced_notes;
+	unsigned int replaced_note_count = exporter->live_sums.identities.replaced_note_count;
 	struct exporter_loss *loss = &exporter->loss;
 
-	loss->lost_events += counts->lost - exporter->session_counts_before.lost;
-	loss->suppressed_events = totals[COUNTER_SPINLOCK_SUPPRESSED] +
+	loss->lost_event_count += counts->lost - exporter->old_session_counts.lost;
+	loss->suppressed_event_count = totals[COUNTER_SPINLOCK_SUPPRESSED] +
 			   totals[COUNTER_RESOURCE_SUPPRESSED];
-	loss->limited_releases = totals[COUNTER_BLOCKERS_DROPPED] +
+	loss->limited_release_count = totals[COUNTER_BLOCKERS_DROPPED] +
 			totals[COUNTER_SLEEPING_BLOCKERS_DROPPED];
-	loss->untracked_acquisitions = totals[COUNTER_SPINLOCK_UNTRACKED] +
+	loss->untracked_acquisition_count = totals[COUNTER_SPINLOCK_UNTRACKED] +
 			  totals[COUNTER_RESOURCE_UNTRACKED] +
 			  totals[COUNTER_SLEEPING_UNTRACKED];
-	loss->missing_buffers += missing - exporter->missing_buffers_before;
-	exporter->missing_buffers_before = missing;
+	loss->missing_buffer_count += missing - exporter->old_missing_buffer_count;
+	exporter->old_missing_buffer_count = missing;
 	/* The file counts from 0 again when all notes are read once more. */
-	loss->lost_notes += replaced_notes >= exporter->lost_notes_before ?
-			    replaced_notes - exporter->lost_notes_before : replaced_notes;
-	exporter->lost_notes_before = replaced_notes;
+	loss->lost_note_count += replaced_note_count >= exporter->old_lost_note_count ?
+			    replaced_note_count - exporter->old_lost_note_count :
+			    replaced_note_count;
+	exporter->old_lost_note_count = replaced_note_count;
 }
 
 /**
@@ -69,8 +70,8 @@ int exporter_count_interval(struct exporter *exporter, double seconds)
 	    counters_read(&exporter->counters))
 		return -1;
 	count_loss(exporter, &counts);
-	exporter->event_count += counts.generated - exporter->session_counts_before.generated;
-	exporter->session_counts_before = counts;
+	exporter->event_count += counts.generated - exporter->old_session_counts.generated;
+	exporter->old_session_counts = counts;
 	now = (struct overhead_counts) {
 		.spin_acquisitions = totals[COUNTER_SPINLOCK_ACQUISITIONS],
 		.spin_contentions = totals[COUNTER_SPINLOCK_CONTENTIONS],
@@ -84,13 +85,13 @@ int exporter_count_interval(struct exporter *exporter, double seconds)
 	overhead_add(overhead, &exporter->overhead_counts, &now, mode,
 		     etl_cycles_ns(exporter->live_sums.file, 1) / 1e9);
 	exporter->overhead_counts = now;
-	overhead->tool_seconds += cpu_seconds - exporter->tool_begin_s;
-	exporter->tool_begin_s = cpu_seconds;
+	overhead->tool_seconds += cpu_seconds - exporter->counted_cpu_seconds;
+	exporter->counted_cpu_seconds = cpu_seconds;
 	exporter->overhead_share =
 		(overhead->hook_seconds - before.hook_seconds + overhead->event_seconds -
 		 before.event_seconds + overhead->tool_seconds - before.tool_seconds) /
 		(cpus * seconds);
-	exporter->hooks_share = (overhead->hook_seconds - before.hook_seconds) / (cpus * seconds);
+	exporter->hook_share = (overhead->hook_seconds - before.hook_seconds) / (cpus * seconds);
 	return 0;
 }
 
@@ -106,12 +107,12 @@ int exporter_keep_budget(struct exporter *exporter)
 {
 	struct overhead_budget *budget = &exporter->budget;
 	unsigned int mode = budget->mode;
-	enum budget_change change = budget_take_step(budget, exporter->hooks_share,
-						exporter->overhead_share - exporter->hooks_share);
+	enum budget_change change = budget_take_step(budget, exporter->hook_share,
+						exporter->overhead_share - exporter->hook_share);
 
 	if (change == BUDGET_STAYS)
 		return 0;
-	exporter->change_counts[change]++;
+	exporter->budget_change_counts[change]++;
 	if (exporter_apply_rates(exporter))
 		return -1;
 	if (budget->mode != mode && exporter_change_mode(exporter, mode))

@@ -125,16 +125,16 @@ static void put_loss(const struct exporter *exporter, struct exposition *exposit
 
 	put_sample(exposition, &events_metric, NULL, NULL, (double)exporter->event_count);
 	put_sample(exposition, &events_lost_metric, "reason", "no_space",
-		   (double)loss->lost_events);
+		   (double)loss->lost_event_count);
 	put_sample(exposition, &events_lost_metric, "reason", "suppressed",
-		   (double)loss->suppressed_events);
+		   (double)loss->suppressed_event_count);
 	put_sample(exposition, &events_lost_metric, "reason", "limited",
-		   (double)loss->limited_releases);
+		   (double)loss->limited_release_count);
 	put_sample(exposition, &events_lost_metric, "reason", "untracked",
-		   (double)loss->untracked_acquisitions);
+		   (double)loss->untracked_acquisition_count);
 	put_sample(exposition, &buffers_lost_metric, "reason", "missing",
-		   (double)loss->missing_buffers);
-	put_sample(exposition, &notes_lost_metric, NULL, NULL, (double)loss->lost_notes);
+		   (double)loss->missing_buffer_count);
+	put_sample(exposition, &notes_lost_metric, NULL, NULL, (double)loss->lost_note_count);
 }
 
 static void put_overhead(const struct exporter *exporter, struct exposition *exposition)
@@ -147,9 +147,9 @@ static void put_overhead(const struct exporter *exporter, struct exposition *exp
 	put_sample(exposition, &overhead_ratio_metric, NULL, NULL, exporter->overhead_share);
 	put_sample(exposition, &budget_ratio_metric, NULL, NULL, exporter->budget.overhead_limit);
 	put_sample(exposition, &budget_changes_metric, "direction", "down",
-		   (double)exporter->change_counts[BUDGET_DOWN]);
+		   (double)exporter->budget_change_counts[BUDGET_DOWN]);
 	put_sample(exposition, &budget_changes_metric, "direction", "up",
-		   (double)exporter->change_counts[BUDGET_UP]);
+		   (double)exporter->budget_change_counts[BUDGET_UP]);
 }
 
 static void put_settings(const struct exporter *exporter, struct exposition *exposition)

@@ -111,14 +111,14 @@ static char *copy_shown_name(const char *name, int length, size_t file_index)
 }
 
 /**
- * file_list_host() - name the machine of a file after the file
+ * file_list_make_host_name() - name the machine of a file after the file
  * @list: list of the file
  * @file_index: index of the file
  *
  * Return: the name of the file without its directory and ".etl", or the whole path if another file
  * of the list has the same name. The caller frees it. NULL without memory.
  */
-char *file_list_host(const struct file_list *list, size_t file_index)
+char *file_list_make_host_name(const struct file_list *list, size_t file_index)
 {
 	int length, other_length;
 	const char *name = name_without_suffix(list->paths[file_index], &length);

@@ -13,7 +13,7 @@ struct file_list {
 };
 
 int file_list_add(struct file_list *list, const char *path);
-char *file_list_host(const struct file_list *list, size_t file_index);
+char *file_list_make_host_name(const struct file_list *list, size_t file_index);
 void file_list_free(struct file_list *list);
 
 #endif /* _NTKLOG_FILE_LIST_H */

@@ -25,7 +25,7 @@ enum {
 };
 
 struct options {
-	double delay;
+	double delay_s;
 	bool watches;
 	bool prints_json;
 	bool prints_uncontended;
@@ -186,7 +186,7 @@ static void format_wait_name(const struct names *names, const struct graph_slot 
  * held_print_waits() - print the longest present wait of each lock, and its oldest known holder
  * @stream: where to
  * @names: classes of locks
- * @part: print only locks with this text in their names
+ * @name_part: print only locks with this text in their names
  * @matches_tasks: the text may also be in the name of the waiter or the holder
  * @count: most locks to print
  * @width: most characters of a line
@@ -195,8 +195,8 @@ static void format_wait_name(const struct names *names, const struct graph_slot 
  *
  * Return: 0, or -1 after a message.
  */
-int held_print_waits(FILE *stream, const struct names *names, const char *part, bool matches_tasks,
-		     size_t count, size_t width)
+int held_print_waits(FILE *stream, const struct names *names, const char *name_part,
+		     bool matches_tasks, size_t count, size_t width)
 {
 	char path[PATH_SIZE], name[2 * NAME_SIZE], line[3 * NAME_SIZE], age[32];
 	struct held_list held;
@@ -214,9 +214,9 @@ int held_print_waits(FILE *stream, const struct names *names, const char *part, 
 
 		format_wait_name(names, lock->slots, name, sizeof(name));
 		/* The tables are filtered by names without the kind of the lock. */
-		if (!strstr(name + strlen(lock->slots->kind) + 1, part) &&
-		    !(matches_tasks && (strstr(wait->task->name, part) ||
-					strstr(lock->slots->task->name, part))))
+		if (!strstr(name + strlen(lock->slots->kind) + 1, name_part) &&
+		    !(matches_tasks && (strstr(wait->task->name, name_part) ||
+					strstr(lock->slots->task->name, name_part))))
 			continue;
 		if (!printed++)
 			fputs("\nWaits that go on\n", stream);
@@ -349,8 +349,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case 'd':
-		options->delay = strtod(argument, &end);
-		if (end == argument || *end || !(options->delay >= .1 && options->delay <= 3600))
+		options->delay_s = strtod(argument, &end);
+		if (end == argument || *end ||
+		    !(options->delay_s >= .1 && options->delay_s <= 3600))
 			argp_error(state, "-d: \"%s\" is not 0.1 to 3600 seconds", argument);
 		options->watches = true;
 		return 0;
@@ -396,13 +397,13 @@ static const struct argp held_argp = {
  */
 int command_held(int argc, char **argv)
 {
-	struct options options = { .delay = 1 };
+	struct options options = { .delay_s = 1 };
 	int err;
 
 	argp_parse(&held_argp, argc, argv, 0, NULL, &options);
 	if (kernel_check())
 		return NTKLOG_FAILED;
 	while (!(err = print_once(&options)) && options.watches)
-		usleep(options.delay * 1e6);
+		usleep(options.delay_s * 1e6);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }

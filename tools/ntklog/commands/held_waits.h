@@ -8,7 +8,7 @@
 
 #include "names.h"
 
-int held_print_waits(FILE *stream, const struct names *names, const char *part, bool matches_tasks,
-		     size_t count, size_t width);
+int held_print_waits(FILE *stream, const struct names *names, const char *name_part,
+		     bool matches_tasks, size_t count, size_t width);
 
 #endif /* _NTKLOG_HELD_WAITS_H */

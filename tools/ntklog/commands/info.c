@@ -30,8 +30,11 @@ enum {
 
 #define NAME_SIZE_IN_HEADER	1024
 
-/* With so many names in the result, no event is named by its provider or class any more. */
-#define KINDS_MAX	4096
+/*
+ * Names of events that are counted apart. Beyond them, events of unknown providers are counted by
+ * the type of their header, and records of unknown classes without the class.
+ */
+#define NAMES_COUNTED_MAX	4096
 
 struct options {
 	const char *path;
@@ -42,7 +45,7 @@ struct options {
 static const struct {
 	uint32_t bit;
 	const char *name;
-} modes[] = {
+} log_file_modes[] = {
 	{ 0x00000001, "sequential" },
 	{ 0x00000002, "circular" },
 	{ 0x00000004, "append" },
@@ -90,10 +93,10 @@ static void set_mode(json_t *object, uint32_t mode)
 	size_t i;
 
 	snprintf(text, sizeof(text), "0x%08" PRIx32, mode);
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		if (mode & modes[i].bit)
+	for (i = 0; i < ARRAY_SIZE(log_file_modes); i++)
+		if (mode & log_file_modes[i].bit)
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s",
-				 modes[i].name);
+				 log_file_modes[i].name);
 	set_text(object, "LogFileMode", text);
 }
 
@@ -113,12 +116,12 @@ static void set_time(json_t *object, const char *name, int64_t filetime)
 }
 
 /* Read UTF-16 up to a NUL or the end. Returns the place behind it. */
-static const unsigned char *set_name(json_t *object, const char *name,
-				     const unsigned char *from, const unsigned char *end)
+static const unsigned char *set_utf16_text(json_t *object, const char *name,
+					   const unsigned char *from, const unsigned char *end)
 {
 	char text[NAME_SIZE_IN_HEADER];
 
-	from = utf16_read(from, end, text, sizeof(text));
+	from = utf16_string_read(from, end, text, sizeof(text));
 	set_text(object, name, text);
 	return from;
 }
@@ -131,7 +134,7 @@ static void set_header(json_t *object, const struct etl_event *event,
 	};
 	bool is64 = event->pointer_size == 8;
 	const unsigned char *end = event->data + event->data_size;
-	size_t zone = is64 ? offsetof(struct trace_logfile_header64, time_zone) :
+	size_t zone_offset = is64 ? offsetof(struct trace_logfile_header64, time_zone) :
 			     offsetof(struct trace_logfile_header32, time_zone);
 	struct trace_logfile_header64 header;
 	const unsigned char *names;
@@ -167,9 +170,12 @@ static void set_header(json_t *object, const struct etl_event *event,
 	set_number(object, "StartClock", file->start_clock);
 	snprintf(text, sizeof(text), "%" PRId64 " minutes", -(int64_t)header.time_zone.bias);
 	set_text(object, "LocalTimeFromUtc", text);
-	set_name(object, "StandardName", event->data + zone + 4, event->data + zone + 68);
-	set_name(object, "DaylightName", event->data + zone + 88, event->data + zone + 152);
-	set_name(object, "LogFileName", set_name(object, "LoggerName", names, end), end);
+	set_utf16_text(object, "StandardName", event->data + zone_offset + 4,
+		       event->data + zone_offset + 68);
+	set_utf16_text(object, "DaylightName", event->data + zone_offset + 88,
+		       event->data + zone_offset + 152);
+	names = set_utf16_text(object, "LoggerName", names, end);
+	set_utf16_text(object, "LogFileName", names, end);
 }
 
 static void set_group_mask(json_t *object, const struct etl_event *event)
@@ -241,7 +247,7 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 	while ((event = etl_next_event(file))) {
 		const struct event_type *type = event_type_find(event);
 		const char *name = event_name(event, type);
-		bool is_short = json_object_size(counts) >= KINDS_MAX;
+		bool is_short = json_object_size(counts) >= NAMES_COUNTED_MAX;
 		char text[96];
 
 		if (event->offset < file->buffer_size) {
@@ -254,9 +260,7 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 		}
 		if (type && event_check_size(file, event, type))
 			continue;
-		/*
-		 * Names are limited by KINDS_MAX: a file may have another provider in each event.
-		 */
+		/* Each event of a file may have another provider. */
 		if (!strcmp(name, "Event"))
 			name = format_event_name(event, is_short, text, sizeof(text));
 		else if (type && type->hook_id == PERFINFO_LOG_TYPE_RESOURCE)

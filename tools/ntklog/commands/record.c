@@ -107,17 +107,17 @@ static void read_notes(void *names)
  */
 static int record_events(struct record_command *record)
 {
-	double start = recording_now(), end = start + record->duration;
+	double start = monotonic_seconds(), end = start + record->duration;
 	double next_progress = isatty(STDERR_FILENO) ? start : INFINITY;
 	double next_names = record->trace.has_names ? start : INFINITY;
 	bool is_waiting = record->trap.condition;
 	int got;
 
-	while (recording_now() < end) {
+	while (monotonic_seconds() < end) {
 		double next = fmin(end, fmin(next_progress, next_names));
 
 		if (is_waiting)
-			next = fmin(next, recording_now() + TRAP_INTERVAL_S);
+			next = fmin(next, monotonic_seconds() + TRAP_INTERVAL_S);
 		got = recording_follow(&record->recording, next);
 		if (got < 0)
 			return -1;
@@ -127,14 +127,14 @@ static int record_events(struct record_command *record)
 		}
 		if (is_waiting && record->trap.condition_was_met) {
 			is_waiting = false;
-			end = fmin(end, recording_now() + record->trap.seconds_after);
+			end = fmin(end, monotonic_seconds() + record->trap.seconds_after);
 		}
-		if (recording_now() >= next_progress) {
-			next_progress = recording_now() + PROGRESS_INTERVAL_S;
-			print_progress(record, recording_now() - start);
+		if (monotonic_seconds() >= next_progress) {
+			next_progress = monotonic_seconds() + PROGRESS_INTERVAL_S;
+			print_progress(record, monotonic_seconds() - start);
 		}
-		if (recording_now() >= next_names) {
-			next_names = recording_now() + NAMES_INTERVAL_S;
+		if (monotonic_seconds() >= next_names) {
+			next_names = monotonic_seconds() + NAMES_INTERVAL_S;
 			names_writer_update(&record->trace.names);
 		}
 	}
@@ -355,7 +355,7 @@ static bool signal_is_pending(void)
 static int record_files(struct record_command *record)
 {
 	const struct trace_file trace = record->trace;
-	unsigned long turn;
+	unsigned long recording_number;
 	char *path;
 	bool condition_was_met = true, has_file = false;
 	sigset_t mask;
@@ -367,10 +367,10 @@ static int record_files(struct record_command *record)
 	/* Let a write fail with an error, which is reported, instead of ending this process. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (turn = 1; !err && condition_was_met && !record->must_end &&
-	     turn <= record->trap.recording_count; turn++) {
+	for (recording_number = 1; !err && condition_was_met && !record->must_end &&
+	     recording_number <= record->trap.recording_count; recording_number++) {
 		record->trace = trace;
-		path = make_path(record, turn);
+		path = make_path(record, recording_number);
 		record->trace.path = path;
 		err = !path || record_file(record);
 		condition_was_met = record->trap.condition_was_met;

@@ -30,10 +30,11 @@ enum {
 };
 
 /* Rows of each table of a page, and those of them that are visible before a click. */
-#define PAGE_ROWS		200
+#define PAGE_ROWS_MAX		200
 #define PAGE_ROWS_VISIBLE	10
 
-#define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
+#define TABLE_NAMES \
+	"locks, callers, resources, blockers, stacks, threads, processors, unknown, waiters and longest"
 
 /* A report of everything begins with the answer. */
 static bool prints_answer(const struct report_options *options)
@@ -135,7 +136,7 @@ static int print_folded(const struct report *report, enum flame_kind what)
 static int print_page(const struct report *report, const struct report_options *options)
 {
 	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
-	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS;
+	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_MAX;
 
 	return report_print_page(report, options->html_path, top, all,
 				 options->tables == REPORT_USUAL_TABLES ? REPORT_ALL_TABLES :
@@ -338,7 +339,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_TABLE:
 		i = report_find_table(argument);
 		if (i == REPORT_TABLES)
-			argp_error(state, "no table \"%s\"; there are " TABLES, argument);
+			argp_error(state, "no table \"%s\"; there are " TABLE_NAMES, argument);
 		options->tables |= 1 << i;
 		return 0;
 	case OPTION_STACKS:
@@ -408,7 +409,7 @@ static const struct argp_option report_options[] = {
 	  "Write one page with tables and pictures, which needs nothing else; - is the standard output",
 	  0 },
 	{ "table", OPTION_TABLE, "TABLE", 0,
-	  "Print only this table: one of " TABLES "; may be given more than once", 0 },
+	  "Print only this table: one of " TABLE_NAMES "; may be given more than once", 0 },
 	{ "stacks", OPTION_STACKS, NULL, 0,
 	  "Print waits and holds by stack: the same as --table stacks", 0 },
 	{ "folded", OPTION_FOLDED, "wait|hold", OPTION_ARG_OPTIONAL,

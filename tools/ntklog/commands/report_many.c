@@ -49,7 +49,7 @@ static bool add_rows(void *argument, size_t number, FILE *result)
 	bool is_whole;
 	size_t i;
 
-	many->hosts[number].name = file_list_host(many->files, number);
+	many->hosts[number].name = file_list_make_host_name(many->files, number);
 	is_whole = report_read_tables(&many->report, &many->hosts[number], many->tables, result);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_keep_top_rows(&many->report.tables[i], many->rows_max);

@@ -62,8 +62,8 @@ static bool show_column(struct report *report, const struct report_options *opti
 			options->prints_ndjson;
 		for (j = 0; j < first; j++)
 			if (!column_is_named(options->columns, table->columns[j].name))
-				table_show_last(table, j);
-		table_show_last(table, column);
+				table_show_column_last(table, j);
+		table_show_column_last(table, column);
 		found = true;
 	}
 	return found;
@@ -81,20 +81,20 @@ int report_choose_columns(struct report *report, const struct report_options *op
 	const char *columns = options->columns;
 	char name[COLUMN_NAME_SIZE];
 	size_t i, j, length;
-	bool all;
+	bool has_all_columns;
 
 	/* JSON, NDJSON and CSV have all columns, unless the user names some. */
-	all = columns ? !strcmp(columns, "all") :
+	has_all_columns = columns ? !strcmp(columns, "all") :
 			options->table.prints_json || options->table.prints_csv ||
 			options->prints_ndjson;
-	if (!columns && !all)
+	if (!columns && !has_all_columns)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
 		report->tables[i].shown_count = 0;
-		for (j = 0; all && j < report->tables[i].column_count; j++)
-			table_show_last(&report->tables[i], j);
+		for (j = 0; has_all_columns && j < report->tables[i].column_count; j++)
+			table_show_column_last(&report->tables[i], j);
 	}
-	for (; !all; columns += length + 1) {
+	for (; !has_all_columns; columns += length + 1) {
 		length = strcspn(columns, ",");
 		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
 		if (!show_column(report, options, name)) {

@@ -95,11 +95,11 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 	free(header);
 	if (trace->written_bytes)
 		trace_file_report_counts(trace, counts);
-	if (!err && !counts->overwritten && trace->written_buffers < counts->finished) {
+	if (!err && !counts->overwritten && trace->written_buffer_count < counts->finished) {
 		message("session %d: %" PRIu64 " of its %" PRIu64
 			" buffers had been read before: they are not in %s",
 			recording->session_number,
-			(uint64_t)counts->finished - trace->written_buffers,
+			(uint64_t)counts->finished - trace->written_buffer_count,
 			(uint64_t)counts->finished, trace->path);
 		err = -1;
 	}

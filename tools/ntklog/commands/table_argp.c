@@ -9,7 +9,7 @@
 #include "table_argp.h"
 
 /* Rows of a table that fit a screen. */
-#define TOP	20
+#define DEFAULT_ROWS_MAX	20
 
 enum {
 	/* Keys above those of the commands' own options and of trace_argp.c. */
@@ -51,7 +51,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (options->prints_json && options->prints_csv)
 			argp_error(state, "give only one of --json and --csv");
 		if (!options->has_rows_max && !options->prints_json && !options->prints_csv)
-			options->rows_max = TOP;
+			options->rows_max = DEFAULT_ROWS_MAX;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

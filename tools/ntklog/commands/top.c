@@ -23,7 +23,7 @@ enum {
 };
 
 /* Seconds between two looks for keys. */
-#define KEYS_S		.1
+#define KEYS_INTERVAL_S		.1
 
 /* Upper limit of the first interval after a key has changed the view, seconds. */
 #define NEW_VIEW_MAX_S	1
@@ -144,12 +144,12 @@ static bool obey_signals(struct top *top)
 }
 
 /* Read buffers until a time, a signal or a key, which changes the screen at once. */
-static int follow(struct top *top, double end)
+static int follow_session(struct top *top, double end)
 {
 	int got = 0;
 
-	while (!got && recording_now() < end) {
-		double next = recording_now() + KEYS_S;
+	while (!got && monotonic_seconds() < end) {
+		double next = monotonic_seconds() + KEYS_INTERVAL_S;
 
 		got = recording_follow(&top->live_sums.recording,
 				       top->keys.is_raw && next < end ? next : end);
@@ -164,7 +164,7 @@ static int follow(struct top *top, double end)
 /* Returns 0; 1 if a signal, or the key q, ends the command; -1 after a message. */
 static int gather_interval(struct top *top)
 {
-	double start = recording_now(), end = start + top->interval_s;
+	double start = monotonic_seconds(), end = start + top->interval_s;
 	struct live_sums *live = &top->live_sums;
 	bool is_new_view;
 	int got;
@@ -182,10 +182,10 @@ static int gather_interval(struct top *top)
 		charge_sums_finish(&live->analysis.charge_sums);
 	else if (live_sums_charge(live, top->view.attribute))
 		return -1;
-	got = follow(top, end);
+	got = follow_session(top, end);
 	if (got < 0 || live_sums_read_all(live))
 		return -1;
-	top->interval_seconds = recording_now() - start;
+	top->interval_seconds = monotonic_seconds() - start;
 	return got;
 }
 
@@ -216,7 +216,7 @@ static int show_intervals(struct top *top)
 	return err ? -1 : 0;
 }
 
-static int run(struct top *top)
+static int run_top(struct top *top)
 {
 	static const int more_signals[] = { SIGQUIT, SIGPIPE, SIGTSTP, SIGCONT, SIGWINCH, 0 };
 	struct session_settings settings = {
@@ -328,5 +328,5 @@ int command_top(int argc, char **argv)
 	static struct top top = { .interval_s = 1, .live_sums.recording = RECORDING_NONE };
 
 	argp_parse(&top_argp, argc, argv, 0, NULL, &top);
-	return run(&top);
+	return run_top(&top);
 }

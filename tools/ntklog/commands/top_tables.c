@@ -16,25 +16,25 @@
 #define WAIT_LINES		3
 
 /* Sort by a column that is shown: by the next one each time that the key was pressed. */
-static void choose_sort_column(struct table *table, size_t turn)
+static void choose_sort_column(struct table *table, size_t key_presses)
 {
 	size_t count = 0, i;
 
 	for (i = 0; i < table->shown_count; i++)
 		count += table->columns[table->shown_columns[i]].kind != CELL_TEXT;
 	/* After all columns it is the table's own. */
-	turn %= count + 1;
-	for (i = 0; turn && i < table->shown_count; i++)
-		if (table->columns[table->shown_columns[i]].kind != CELL_TEXT && !--turn)
+	key_presses %= count + 1;
+	for (i = 0; key_presses && i < table->shown_count; i++)
+		if (table->columns[table->shown_columns[i]].kind != CELL_TEXT && !--key_presses)
 			table->sort_column = table->shown_columns[i];
 }
 
 /*
  * Print a table as the keys and the screen want it. The table itself stays complete. Its first
- * @names columns are those that the user filters by.
+ * @name_column_count columns are those that the user filters by.
  */
 static void print_table(const struct table *complete, FILE *stream, const struct top_keys *keys,
-			size_t names, size_t rows, size_t width)
+			size_t name_column_count, size_t rows, size_t width)
 {
 	struct table table = *complete;
 	size_t size = table.column_count * sizeof(*table.shown_columns);
@@ -44,8 +44,8 @@ static void print_table(const struct table *complete, FILE *stream, const struct
 		return;
 	memcpy(table.shown_columns, complete->shown_columns, size);
 	choose_sort_column(&table, keys->sort_presses);
-	if (names && keys->filter_length)
-		table_keep_rows_with_text(&table, keys->filter, names);
+	if (name_column_count && keys->filter_length)
+		table_keep_rows_with_text(&table, keys->filter, name_column_count);
 	table_sort(&table);
 	table_fit_width(&table, rows, width, true);
 	table_print_text(&table, stream, rows, width);
@@ -69,7 +69,7 @@ static const struct {
 /* The tables of a screen in their order, with the number of columns that the user filters by. */
 static const struct {
 	enum report_table_kind table;
-	size_t names;
+	size_t name_column_count;
 } screen_tables[] = {
 	{ REPORT_WAITERS, 1 },
 	{ REPORT_BLOCKERS, 3 },
@@ -123,8 +123,8 @@ static void print_lines(struct top *top, FILE *stream)
 			continue;
 		if (count++)
 			fputc('\n', stream);
-		print_table(&report->tables[table], stream, keys, screen_tables[i].names, rows,
-			    size.ws_col);
+		print_table(&report->tables[table], stream, keys,
+			    screen_tables[i].name_column_count, rows, size.ws_col);
 	}
 	if (has_waits && !top->reading_waits_failed)
 		top->reading_waits_failed = held_print_waits(stream, top->live_sums.symbols.names,
@@ -183,9 +183,9 @@ void top_show_rates(struct report *report)
 		struct table *table = &report->tables[i];
 
 		for (j = 0; j < ARRAY_SIZE(rates); j++)
-			table_show_in_order(table, table_find_column(table, rates[j]));
+			table_show_column_in_order(table, table_find_column(table, rates[j]));
 		for (j = 0; j < ARRAY_SIZE(totals); j++)
 			if (table_find_column(table, totals[j]) >= 0)
-				table_hide(table, table_find_column(table, totals[j]));
+				table_hide_column(table, table_find_column(table, totals[j]));
 	}
 }

@@ -17,7 +17,7 @@
 #include "trap.h"
 
 /* Greatest number of bytes of the buffers that are kept until the event. */
-#define KEPT_MAX	((size_t)256 << 20)
+#define KEPT_BYTES_MAX	((size_t)256 << 20)
 
 /* Suffix of the file's path until the condition is met. */
 #define PART_SUFFIX	".part"
@@ -39,7 +39,7 @@ enum {
 	OPTION_EXEC,
 };
 
-#define TIMES_MAX	1000000
+#define RECORDINGS_MAX	1000000
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -65,9 +65,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_TIMES:
 		trap->recording_count = strtoul(argument, &end, 10);
 		if (!isdigit((unsigned char)*argument) || *end || !trap->recording_count ||
-		    trap->recording_count > TIMES_MAX)
+		    trap->recording_count > RECORDINGS_MAX)
 			argp_error(state, "--times: \"%s\" is no number from 1 to %d", argument,
-				   TIMES_MAX);
+				   RECORDINGS_MAX);
 		trap->has_option = true;
 		return 0;
 	case OPTION_EXEC:
@@ -150,7 +150,7 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 	return 0;
 }
 
-static void drop_oldest(struct trap *trap)
+static void drop_oldest_buffer(struct trap *trap)
 {
 	struct trap_buffer *oldest = STAILQ_FIRST(&trap->kept_buffers);
 
@@ -202,16 +202,16 @@ static int keep_buffer(struct trap *trap, const unsigned char *buffer, size_t si
 	trap->kept_bytes += size;
 	while ((kept = STAILQ_FIRST(&trap->kept_buffers))) {
 		is_old = trap->newest_time - kept->newest_time > ticks;
-		if (!is_old && trap->kept_bytes <= KEPT_MAX)
+		if (!is_old && trap->kept_bytes <= KEPT_BYTES_MAX)
 			break;
 		trap->lacks_early_buffers |= !is_old;
-		drop_oldest(trap);
-		trap->trace->left_out_buffers++;
+		drop_oldest_buffer(trap);
+		trap->trace->left_out_buffer_count++;
 	}
 	return 0;
 }
 
-static int write_kept(struct trap *trap)
+static int write_kept_buffers(struct trap *trap)
 {
 	struct trap_buffer *oldest;
 	int err = 0;
@@ -220,7 +220,7 @@ static int write_kept(struct trap *trap)
 		message("%s: the recording is in this file", trap->trace->path);
 	while (!err && (oldest = STAILQ_FIRST(&trap->kept_buffers))) {
 		err = trace_file_write(trap->trace, oldest->data, oldest->size);
-		drop_oldest(trap);
+		drop_oldest_buffer(trap);
 	}
 	return err;
 }
@@ -242,7 +242,7 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
 	trap->condition_was_met = meets_condition(trap, buffer);
 	if (keep_buffer(trap, buffer, size))
 		return -1;
-	return trap->condition_was_met ? write_kept(trap) : 0;
+	return trap->condition_was_met ? write_kept_buffers(trap) : 0;
 }
 
 /**
@@ -256,7 +256,7 @@ void trap_report_result(const struct trap *trap)
 			trap->event_count);
 	else if (trap->lacks_early_buffers)
 		message("--on: the buffers of %g seconds are more than %zu MB: the file begins later",
-			trap->seconds_before, KEPT_MAX >> 20);
+			trap->seconds_before, KEPT_BYTES_MAX >> 20);
 }
 
 /**
@@ -268,7 +268,7 @@ void trap_report_result(const struct trap *trap)
 void trap_close(struct trap *trap)
 {
 	while (!STAILQ_EMPTY(&trap->kept_buffers))
-		drop_oldest(trap);
+		drop_oldest_buffer(trap);
 	free(trap->part_path);
 	*trap = (struct trap){
 		.condition = trap->condition,

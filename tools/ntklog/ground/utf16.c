@@ -33,7 +33,7 @@ static char *put_utf8(char *dest, unsigned int character)
 }
 
 /**
- * utf16_read() - convert a string to UTF-8, up to its NUL or the end of the data
+ * utf16_string_read() - convert a string to UTF-8, up to its NUL or the end of the data
  * @from: begin of the string
  * @end: end of the data
  * @text: set to the string, cleaned by text_clean_line()
@@ -41,8 +41,8 @@ static char *put_utf8(char *dest, unsigned int character)
  *
  * Return: the end of the string in the data, behind its NUL.
  */
-const unsigned char *utf16_read(const unsigned char *from, const unsigned char *end,
-				char *text, size_t size)
+const unsigned char *utf16_string_read(const unsigned char *from, const unsigned char *end,
+				       char *text, size_t size)
 {
 	/* The last place where a character of four bytes and the NUL fit. */
 	char *dest = text, *limit = text + size - 5;

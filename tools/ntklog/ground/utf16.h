@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-const unsigned char *utf16_read(const unsigned char *from, const unsigned char *end,
-				char *text, size_t size);
+const unsigned char *utf16_string_read(const unsigned char *from, const unsigned char *end,
+				       char *text, size_t size);
 
 #endif /* _NTKLOG_UTF16_H */

@@ -31,7 +31,7 @@ void identities_open(struct identities_file *identities)
 			message("%s: %s: locks have no classes", path, strerror(errno));
 		return;
 	}
-	identities->classes = classes_open(kernel_system());
+	identities->classes = classes_open(kernel_system_directory());
 	if (!identities->classes)
 		message("%s: no memory for the classes of locks", path);
 }
@@ -42,8 +42,8 @@ static void take_losses(struct identities_file *identities, const char *line)
 	unsigned int missed, replaced;
 
 	if (sscanf(line, "missed %u replaced %u", &missed, &replaced) == 2) {
-		identities->missed_notes = missed;
-		identities->replaced_notes = replaced;
+		identities->missed_note_count = missed;
+		identities->replaced_note_count = replaced;
 	}
 }
 
@@ -111,12 +111,12 @@ void identities_refresh_classes(struct identities_file *identities)
  */
 void identities_close(struct identities_file *identities)
 {
-	if (identities->missed_notes)
+	if (identities->missed_note_count)
 		message("%u events came while another CPU made a note: the classes of their locks may be missing",
-			identities->missed_notes);
-	if (identities->replaced_notes)
+			identities->missed_note_count);
+	if (identities->replaced_note_count)
 		message("%u notes about classes of locks were overwritten before they were read: record fewer kinds of locks at a time (-e)",
-			identities->replaced_notes);
+			identities->replaced_note_count);
 	if (identities->stream)
 		fclose(identities->stream);
 	classes_close(identities->classes);

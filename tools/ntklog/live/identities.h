@@ -16,14 +16,14 @@
 /*
  * The file; all zero: not open.
  * @stream: the file, or NULL: no lock has a class
- * @missed_notes: number of notes that the module could not make
- * @replaced_notes: number of notes that were overwritten before they were read
+ * @missed_note_count: number of notes that the module could not make
+ * @replaced_note_count: number of notes that were overwritten before they were read
  */
 struct identities_file {
 	FILE *stream;
 	struct class_namer *classes;
-	unsigned int missed_notes;
-	unsigned int replaced_notes;
+	unsigned int missed_note_count;
+	unsigned int replaced_note_count;
 };
 
 void identities_open(struct identities_file *identities);

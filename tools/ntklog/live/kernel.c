@@ -34,11 +34,11 @@ const char *kernel_directory(void)
 }
 
 /**
- * kernel_proc() - get the directory with the kernel's symbols, modules and threads
+ * kernel_proc_directory() - get the directory with the kernel's symbols, modules and threads
  *
  * Return: $NTKLOG_PROC, or /proc.
  */
-const char *kernel_proc(void)
+const char *kernel_proc_directory(void)
 {
 	const char *directory = getenv("NTKLOG_PROC");
 
@@ -46,11 +46,11 @@ const char *kernel_proc(void)
 }
 
 /**
- * kernel_system() - get the directory with the kernel's types and caches
+ * kernel_system_directory() - get the directory with the kernel's types and caches
  *
  * Return: $NTKLOG_SYS, or /sys/kernel.
  */
-const char *kernel_system(void)
+const char *kernel_system_directory(void)
 {
 	const char *directory = getenv("NTKLOG_SYS");
 

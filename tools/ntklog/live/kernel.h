@@ -19,8 +19,8 @@
 #define PATH_SIZE	512
 
 const char *kernel_directory(void);
-const char *kernel_proc(void);
-const char *kernel_system(void);
+const char *kernel_proc_directory(void);
+const char *kernel_system_directory(void);
 int kernel_check(void);
 __printf(3, 4)
 int kernel_read(char *text, size_t size, const char *format, ...);

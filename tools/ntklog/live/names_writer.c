@@ -113,7 +113,7 @@ static void take_note(void *argument, const struct class_note *note)
 		writer->has_new_class = true;
 	hash_find_or_add(writer->locks, address, &note->address, LOCKS_MAX, lock);
 	if (!lock) {
-		writer->dropped_notes++;
+		writer->dropped_note_count++;
 		return;
 	}
 	add_class_note(lock, note);
@@ -250,7 +250,7 @@ static void write_boot(struct names_writer *writer)
 	char path[PATH_SIZE], id[64];
 	FILE *stream;
 
-	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", kernel_proc());
+	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", kernel_proc_directory());
 	stream = fopen(path, "re");
 	if (!stream)
 		return;
@@ -407,9 +407,9 @@ int names_writer_close(struct names_writer *writer)
 	while ((address = hash_take_first(writer->addresses)))
 		free(address);
 	identities_close(&writer->identities);
-	if (writer->dropped_notes)
+	if (writer->dropped_note_count)
 		message("%s: too many locks: %" PRIu64 " notes about their classes are left out",
-			writer->path, writer->dropped_notes);
+			writer->path, writer->dropped_note_count);
 	while ((lock = hash_take_first(writer->locks)))
 		free_lock(lock);
 	task_names_free(&writer->task_names);

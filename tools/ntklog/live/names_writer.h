@@ -43,7 +43,7 @@ struct names_writer {
 	bool adds_classes;
 	bool has_new_class;
 	struct noted_lock *locks;
-	uint64_t dropped_notes;
+	uint64_t dropped_note_count;
 	struct task_names task_names;
 	uint64_t seen_addresses[1 << NAMES_SEEN_BITS];
 };

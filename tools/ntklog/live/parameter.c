@@ -30,7 +30,7 @@ const struct parameter_group parameter_groups[] = {
 			  "cycles; what was held longer is always written; 0: no such rule" },
 		},
 		.parameter_count = 4,
-		.optional_count = 1,
+		.optional_parameter_count = 1,
 	},
 	{
 		.name = "resource",

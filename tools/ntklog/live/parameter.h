@@ -22,14 +22,14 @@ struct parameter {
 /*
  * @class: EventTraceInformationClass
  * @parameters: parameters in NT's order
- * @optional_count: number of parameters at the end that a caller may leave out
+ * @optional_parameter_count: number of parameters at the end that a caller may leave out
  */
 struct parameter_group {
 	const char *name;
 	uint32_t class;
 	struct parameter parameters[PARAMETERS_MAX];
 	size_t parameter_count;
-	size_t optional_count;
+	size_t optional_parameter_count;
 };
 
 extern const struct parameter_group parameter_groups[];

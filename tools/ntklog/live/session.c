@@ -357,7 +357,7 @@ int read_session_counts(int number, struct session_counts *counts)
 	if (!total || sscanf(total + 5,
 			     "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
 			     &counts->generated, &counts->written, &counts->lost,
-			     &counts->finished_buffers, &counts->unread_buffers) != 5)
+			     &counts->finished_buffer_count, &counts->unread_buffer_count) != 5)
 		return -EPROTO;
 	return 0;
 }
@@ -373,7 +373,7 @@ void session_report_none_is_free(void)
 	for (number = 0; number < KERNEL_SESSIONS; number++) {
 		if (session_is_started(number))
 			started++;
-		else if (!read_session_counts(number, &counts) && counts.unread_buffers)
+		else if (!read_session_counts(number, &counts) && counts.unread_buffer_count)
 			unread++;
 	}
 	message("no session is free: %d are started, %d are stopped with buffers that have not been read",

@@ -48,15 +48,15 @@ struct session_settings {
 /*
  * Counts of a session's present or last run, over all CPUs.
  * @lost: number of events for which no buffer had space
- * @finished_buffers: number of full or flushed buffers
- * @unread_buffers: number of these that were not read
+ * @finished_buffer_count: number of full or flushed buffers
+ * @unread_buffer_count: number of these that were not read
  */
 struct session_counts {
 	uint64_t generated;
 	uint64_t written;
 	uint64_t lost;
-	uint64_t finished_buffers;
-	uint64_t unread_buffers;
+	uint64_t finished_buffer_count;
+	uint64_t unread_buffer_count;
 };
 
 const char *session_explain_kind(const char *kind, char text[KERNEL_TEXT]);

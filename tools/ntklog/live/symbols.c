@@ -19,7 +19,7 @@ static char *read_modules(void)
 	size_t capacity = 0;
 	FILE *stream;
 
-	snprintf(path, sizeof(path), "%s/modules", kernel_proc());
+	snprintf(path, sizeof(path), "%s/modules", kernel_proc_directory());
 	stream = fopen(path, "re");
 	if (!stream)
 		return NULL;
@@ -42,12 +42,12 @@ static char *read_modules(void)
 int symbols_read(struct kernel_symbols *symbols)
 {
 	/* A module that is loaded while the symbols are read is new at the next update. */
-	char path[PATH_SIZE], *modules = read_modules();
+	char path[PATH_SIZE], *modules_text = read_modules();
 	struct names *names;
 
-	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc());
+	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc_directory());
 	if (names_load(&names, path, NULL)) {
-		free(modules);
+		free(modules_text);
 		return -1;
 	}
 	if (symbols->names) {
@@ -56,22 +56,23 @@ int symbols_read(struct kernel_symbols *symbols)
 		names_move_threads(names, symbols->names);
 	}
 	names_free(symbols->names);
-	free(symbols->modules);
-	*symbols = (struct kernel_symbols) { .names = names, .modules = modules };
+	free(symbols->modules_text);
+	*symbols = (struct kernel_symbols) { .names = names, .modules_text = modules_text };
 	return 0;
 }
 
-/* Test whether a line of /proc/modules is in @modules, with the same address. */
-static bool has_module(const char *modules, const char *line)
+/* Test whether a line of /proc/modules is in @modules_text, with the same address. */
+static bool has_module(const char *modules_text, const char *line)
 {
 	size_t name_length = strcspn(line, " ") + 1, length;
 	const char *address = memmem(line, strcspn(line, "\n"), " 0x", 3);
 
-	for (; modules && *modules; modules += length + (modules[length] == '\n')) {
-		length = strcspn(modules, "\n");
+	for (; modules_text && *modules_text;
+	     modules_text += length + (modules_text[length] == '\n')) {
+		length = strcspn(modules_text, "\n");
 		/* The use counts between name and address change all the time. */
-		if (address && !strncmp(modules, line, name_length) &&
-		    memmem(modules, length, address, ADDRESS_LENGTH))
+		if (address && !strncmp(modules_text, line, name_length) &&
+		    memmem(modules_text, length, address, ADDRESS_LENGTH))
 			return true;
 	}
 	return false;
@@ -88,21 +89,21 @@ static bool has_module(const char *modules, const char *line)
  */
 int symbols_update(struct kernel_symbols *symbols)
 {
-	char *modules = read_modules();
-	const char *line = modules;
+	char *modules_text = read_modules();
+	const char *line = modules_text;
 	bool is_new = false;
 
 	while (!is_new && line && *line) {
-		is_new = !has_module(symbols->modules, line);
+		is_new = !has_module(symbols->modules_text, line);
 		line += strcspn(line, "\n");
 		line += *line == '\n';
 	}
 	if (is_new) {
-		free(modules);
+		free(modules_text);
 		return symbols_read(symbols) ? -1 : 1;
 	}
-	free(symbols->modules);
-	symbols->modules = modules;
+	free(symbols->modules_text);
+	symbols->modules_text = modules_text;
 	return 0;
 }
 
@@ -113,6 +114,6 @@ int symbols_update(struct kernel_symbols *symbols)
 void symbols_free(struct kernel_symbols *symbols)
 {
 	names_free(symbols->names);
-	free(symbols->modules);
+	free(symbols->modules_text);
 	*symbols = (struct kernel_symbols) { 0 };
 }

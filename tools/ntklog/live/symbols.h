@@ -7,11 +7,11 @@
 /**
  * struct kernel_symbols - symbols as they were last read
  * @names: the symbols; a user may add classes of locks and threads
- * @modules: /proc/modules at that time, or NULL
+ * @modules_text: /proc/modules at that time, or NULL
  */
 struct kernel_symbols {
 	struct names *names;
-	char *modules;
+	char *modules_text;
 };
 
 int symbols_read(struct kernel_symbols *symbols);

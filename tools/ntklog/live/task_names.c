@@ -81,7 +81,7 @@ static char *read_line(uint32_t id, const char *file, const char *prefix)
 	bool found = false;
 	FILE *stream;
 
-	snprintf(path, sizeof(path), "%s/%u/%s", kernel_proc(), id, file);
+	snprintf(path, sizeof(path), "%s/%u/%s", kernel_proc_directory(), id, file);
 	stream = fopen(path, "re");
 	if (!stream)
 		return NULL;
@@ -268,7 +268,7 @@ void task_names_read_notes(struct task_names *names)
 	clearerr(names->notes);
 	while (getline(&line, &capacity, names->notes) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "lost %" SCNu64 " long %u", &names->lost_notes,
+		if (sscanf(line, "lost %" SCNu64 " long %u", &names->lost_note_count,
 			   &names->long_path_count) == 2)
 			continue;
 		note = parse_note(line, &id);
@@ -317,7 +317,7 @@ void task_names_add(struct task_names *names, uint32_t id)
  */
 void task_names_prepare(struct task_names *names)
 {
-	DIR *processes = opendir(kernel_proc()), *tasks;
+	DIR *processes = opendir(kernel_proc_directory()), *tasks;
 	struct dirent *entry, *task;
 	char path[PATH_SIZE];
 
@@ -325,7 +325,8 @@ void task_names_prepare(struct task_names *names)
 	while (processes && (entry = readdir(processes))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		snprintf(path, sizeof(path), "%s/%.20s/task", kernel_proc(), entry->d_name);
+		snprintf(path, sizeof(path), "%s/%.20s/task", kernel_proc_directory(),
+			 entry->d_name);
 		tasks = opendir(path);
 		while (tasks && (task = readdir(tasks)))
 			if (isdigit((unsigned char)task->d_name[0]))
@@ -464,9 +465,9 @@ void task_names_free(struct task_names *names)
 	struct noted_task *noted, *next_noted;
 	struct task_name *task;
 
-	if (names->lost_notes)
+	if (names->lost_note_count)
 		message("%" PRIu64 " notes about tasks that ended were overwritten before they were read: names, processes and cgroups may be missing",
-			names->lost_notes);
+			names->lost_note_count);
 	if (names->long_path_count)
 		message("%u tasks that ended were in a cgroup whose path is too long for a note",
 			names->long_path_count);

@@ -39,7 +39,7 @@ struct task_names {
 	struct noted_task *noted_tasks;
 	unsigned int noted_count;
 	FILE *notes;
-	uint64_t lost_notes;
+	uint64_t lost_note_count;
 	unsigned int long_path_count;
 	uint32_t seen_ids[1 << TASK_NAMES_SEEN_BITS];
 	unsigned int update_count;

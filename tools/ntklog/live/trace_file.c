@@ -254,13 +254,13 @@ int trace_file_write(void *trace_file, unsigned char *buffer, size_t size)
 		write_at(trace, buffer, size, trace->written_bytes);
 	events = read_events(trace, buffer);
 	if (trace->has_failed) {
-		trace->dropped_buffers++;
-		trace->dropped_events += events;
+		trace->dropped_buffer_count++;
+		trace->dropped_event_count += events;
 		return had_failed ? 0 : -1;
 	}
 	trace->written_bytes += size;
-	trace->written_buffers++;
-	trace->written_events += events;
+	trace->written_buffer_count++;
+	trace->written_event_count += events;
 	return 0;
 }
 
@@ -285,11 +285,11 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
 		return -1;
 	}
 	memcpy(&numbers, logfile_header, sizeof(numbers));
-	numbers.buffers_written -= trace->dropped_buffers + trace->left_out_buffers;
-	numbers.buffers_lost += trace->dropped_buffers + trace->left_out_buffers;
-	numbers.events_lost += trace->dropped_events;
+	numbers.buffers_written -= trace->dropped_buffer_count + trace->left_out_buffer_count;
+	numbers.buffers_lost += trace->dropped_buffer_count + trace->left_out_buffer_count;
+	numbers.events_lost += trace->dropped_event_count;
 	/* A file of the last buffers is that of a flight recorder. */
-	if (trace->left_out_buffers) {
+	if (trace->left_out_buffer_count) {
 		numbers.log_file_mode &= ~EVENT_TRACE_FILE_MODE_SEQUENTIAL;
 		numbers.log_file_mode |= EVENT_TRACE_BUFFERING_MODE;
 	}
@@ -387,12 +387,13 @@ void trace_file_report_counts(const struct trace_file *trace,
 			      const struct ntklog_session_counts *counts)
 {
 	message("%s: %" PRIu64 " events in %" PRIu64 " buffers, %.1f MB; %" PRIu64 " lost",
-		trace->path, trace->written_events, trace->written_buffers,
-		(double)trace->written_bytes / 1e6, (uint64_t)counts->lost + trace->dropped_events);
-	if (trace->dropped_buffers)
+		trace->path, trace->written_event_count, trace->written_buffer_count,
+		(double)trace->written_bytes / 1e6,
+		(uint64_t)counts->lost + trace->dropped_event_count);
+	if (trace->dropped_buffer_count)
 		message("%s: %" PRIu64 " buffers with %" PRIu64
 			" events could not be written: make space, or choose another file (-o)",
-			trace->path, trace->dropped_buffers, trace->dropped_events);
+			trace->path, trace->dropped_buffer_count, trace->dropped_event_count);
 	if (counts->lost)
 		message("to lose fewer events: more or larger buffers (-n, -b), or ntklog set");
 }

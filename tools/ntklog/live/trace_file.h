@@ -18,10 +18,10 @@
 /*
  * @is_stream: the file is a pipe or the standard output, whose written bytes cannot be changed
  * @written_bytes: bytes of the buffers written
- * @written_buffers: buffers written, without the first one
- * @written_events: number of events in @written_buffers
- * @left_out_buffers: buffers before the first of @written_buffers that were left out on purpose
- * @dropped_buffers: buffers that were read but could not be written
+ * @written_buffer_count: buffers written, without the first one
+ * @written_event_count: number of events in these buffers
+ * @left_out_buffer_count: buffers that were left out on purpose, behind the first one
+ * @dropped_buffer_count: buffers that were read but could not be written
  */
 struct trace_file {
 	const char *path;
@@ -32,11 +32,11 @@ struct trace_file {
 	struct etl_file *etl_file;
 	struct names_writer names;
 	uint64_t written_bytes;
-	uint64_t written_buffers;
-	uint64_t written_events;
-	uint64_t left_out_buffers;
-	uint64_t dropped_buffers;
-	uint64_t dropped_events;
+	uint64_t written_buffer_count;
+	uint64_t written_event_count;
+	uint64_t left_out_buffer_count;
+	uint64_t dropped_buffer_count;
+	uint64_t dropped_event_count;
 };
 
 int trace_file_open_stream(struct trace_file *trace);

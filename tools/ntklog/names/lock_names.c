@@ -10,13 +10,13 @@
 
 /*
  * @clock: session clock from which on the lock is of the class; 0 for the whole trace
- * @order: number of the addition: the later of two with the same time counts
+ * @addition_number: number of the addition: the later of two with the same time counts
  */
 struct lock_name {
 	uint64_t address;
 	uint64_t clock;
 	uint32_t class;
-	uint32_t order;
+	uint32_t addition_number;
 };
 
 struct class_name {
@@ -85,7 +85,7 @@ static int compare_locks(const void *a, const void *b)
 		return left->address < right->address ? -1 : 1;
 	if (left->clock != right->clock)
 		return left->clock < right->clock ? -1 : 1;
-	return left->order < right->order ? -1 : 1;
+	return left->addition_number < right->addition_number ? -1 : 1;
 }
 
 /**

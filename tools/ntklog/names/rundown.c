@@ -188,7 +188,8 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	if (event->hook_id != HOOK_THREAD_SET_NAME)
 		skip_bytes(&unread, 7 * (size_t)unread.pointer_size + 8);
 	if (has_name)
-		utf16_read(unread.position, unread.position + unread.size, name, sizeof(name));
+		utf16_string_read(unread.position, unread.position + unread.size, name,
+				  sizeof(name));
 	free(thread->name);
 	thread->name = *name ? strdup(name) : NULL;
 	rundown->no_memory |= *name && !thread->name;
@@ -223,7 +224,7 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 			skip_bytes(&unread, 16);
 		}
 	}
-	utf16_read(unread.position, unread.position + unread.size, path, sizeof(path));
+	utf16_string_read(unread.position, unread.position + unread.size, path, sizeof(path));
 	name = base_name(path);
 	if (unread.was_exceeded || !*name || !is_kernel_address(base, unread.pointer_size) ||
 	    !size || size > UINT64_C(0x40000000) || rundown->image_count >= IMAGES_MAX)

@@ -114,7 +114,7 @@ static uint64_t sum_held_ticks(const struct charge_sum *sum)
 	       sum->part_ticks[CHARGE_HOLDER_BLOCKED];
 }
 
-static void add_reasons(struct answer *answer, const struct charged_class *class)
+static void add_wait_reasons(struct answer *answer, const struct charged_class *class)
 {
 	static const struct {
 		enum charge_part_kind part_kind;
@@ -220,7 +220,7 @@ static void add_lock(struct answer *answer, const struct charged_class *class, s
 	if (!class->key.is_sleeping_lock)
 		add_interrupts(answer, sum);
 	else if (sums->has_off_cpu_times)
-		add_reasons(answer, class);
+		add_wait_reasons(answer, class);
 }
 
 static int compare_parts(const void *a, const void *b, void *sum)
@@ -375,9 +375,9 @@ static void add_lines_for_no_waits(struct answer *answer)
 				blockers);
 }
 
-/* The parts of an answer whose lines are chosen: @parts is 0 before. */
-struct line_choice {
-	size_t parts;
+/* The parts of an answer whose lines are chosen: @part_count is 0 before. */
+struct chosen_lines {
+	size_t part_count;
 	struct answer chain;
 	struct answer locks[LOCKS_MAX];
 	size_t lock_count;
@@ -400,28 +400,28 @@ static void take_lines_up_to(size_t *free_lines, size_t *chosen, size_t wanted)
 }
 
 /* Choose the lines that fit into @free_lines, the most important ones first. */
-static void choose_lines(struct line_choice *choice, const struct charge_sum *total,
+static void choose_lines(struct chosen_lines *choice, const struct charge_sum *total,
 			 size_t free_lines)
 {
 	size_t reserved = choice->lock_count < LOCKS_RESERVED ? choice->lock_count : LOCKS_RESERVED;
-	size_t whole[LOCKS_RESERVED], locks = 0, i;
+	size_t all_line_counts[LOCKS_RESERVED], locks = 0, i;
 
-	take_lines_up_to(&free_lines, &choice->parts, 1);
+	take_lines_up_to(&free_lines, &choice->part_count, 1);
 	for (; locks < reserved && take_lines(&free_lines, LOCK_LINES); locks++) {
-		whole[locks] = choice->locks[locks].line_count;
+		all_line_counts[locks] = choice->locks[locks].line_count;
 		choice->locks[locks].line_count = LOCK_LINES;
 	}
-	take_lines_up_to(&free_lines, &choice->parts, count_parts(total, PART_MIN));
+	take_lines_up_to(&free_lines, &choice->part_count, count_parts(total, PART_MIN));
 	if (locks)
-		take_lines_up_to(&free_lines, &choice->locks[0].line_count, whole[0]);
+		take_lines_up_to(&free_lines, &choice->locks[0].line_count, all_line_counts[0]);
 	if (!take_lines(&free_lines, choice->chain.line_count))
 		choice->chain.line_count = 0;
 	for (i = 1; i < locks; i++)
-		take_lines_up_to(&free_lines, &choice->locks[i].line_count, whole[i]);
+		take_lines_up_to(&free_lines, &choice->locks[i].line_count, all_line_counts[i]);
 	while (locks >= reserved && locks < choice->lock_count &&
 	       take_lines(&free_lines, choice->locks[locks].line_count))
 		locks++;
-	take_lines_up_to(&free_lines, &choice->parts, count_parts(total, SHARE_MIN));
+	take_lines_up_to(&free_lines, &choice->part_count, count_parts(total, SHARE_MIN));
 	choice->lock_count = locks;
 }
 
@@ -432,7 +432,7 @@ static void make_answer(struct answer *answer)
 	const struct charge_sums *sums = &report->analysis->charge_sums;
 	struct answer hints = { .report = report }, open_lines = { .report = report };
 	struct answer verdicts = { .report = report };
-	struct line_choice choice = { .chain.report = report };
+	struct chosen_lines choice = { .chain.report = report };
 	const struct charged_class **sorted;
 	size_t count, fixed, i;
 
@@ -474,7 +474,7 @@ static void make_answer(struct answer *answer)
 	fixed = answer->line_count + verdicts.line_count + open_lines.line_count +
 		hints.line_count + 1;
 	choose_lines(&choice, &sums->total, fixed < ANSWER_LINES ? ANSWER_LINES - fixed : 0);
-	add_parts(answer, choice.parts);
+	add_parts(answer, choice.part_count);
 	answer_add_lines(answer, &verdicts);
 	answer_add_lines(answer, &open_lines);
 	answer_add_lines(answer, &choice.chain);

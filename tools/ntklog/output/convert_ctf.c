@@ -26,12 +26,12 @@
 #define CTF_MAGIC	0xC1FC1FC1u
 
 /* A packet ends when the next event may exceed this size. */
-#define PACKET_FULL	0x10000
+#define PACKET_FULL_SIZE	0x10000
 
 /* Upper limit of the bytes of an event's fields with symbols, and of a stack with symbols. */
-#define EVENT_SIZE	0x1000
-#define STACK_SIZE	(STACK_ADDRESSES_MAX * (8 + NAME_SIZE + NAMES_CACHE_PADDING))
-#define PACKET_SIZE	(PACKET_FULL + STACK_SIZE)
+#define EVENT_SIZE_MAX	0x1000
+#define STACK_SIZE_MAX	(STACK_ADDRESSES_MAX * (8 + NAME_SIZE + NAMES_CACHE_PADDING))
+#define PACKET_SIZE	(PACKET_FULL_SIZE + STACK_SIZE_MAX)
 
 /* Latest time of an event. Later ones get the time before: readers count ns in 64 bits. */
 #define TICKS_MAX	(UINT64_MAX >> 4)
@@ -49,7 +49,7 @@ struct packet_header {
 
 /* @last_time: time of the last event of the stream, ticks */
 struct ctf_stream {
-	size_t used;
+	size_t used_bytes;
 	uint64_t first_time;
 	uint64_t last_time;
 	char packet[PACKET_SIZE];
@@ -108,7 +108,7 @@ static void put_field(FILE *stream, const struct event_field *field)
 }
 
 /* The stack under LTTng's name, and its symbols, before the other fields. */
-static const char stack_fields[] =
+static const char stack_fields_text[] =
 	"\t\tinteger { size = 32; align = 8; signed = false; } __callstack_kernel_length;\n"
 	"\t\tinteger { size = 64; align = 8; signed = false; base = 16; } _callstack_kernel[__callstack_kernel_length];\n"
 	"\t\tstring { encoding = UTF8; } _callstack_symbols[__callstack_kernel_length];\n";
@@ -125,7 +125,7 @@ static void put_event_class(FILE *stream, size_t number, bool with_stack)
 		type->name, is_older ? "V1" : "", number + with_stack * EVENT_TYPES);
 	fputs("\tfields := struct {\n", stream);
 	if (with_stack)
-		fputs(stack_fields, stream);
+		fputs(stack_fields_text, stream);
 	/* The fields of all versions. The symbol of an address follows it. */
 	for (i = 0; i < type->field_count; i++)
 		if (!event_field_is_derived(&type->fields[i]))
@@ -220,8 +220,8 @@ static int write_packet(struct ctf_conversion *ctf, size_t processor)
 		.magic = CTF_MAGIC,
 		.timestamp_begin = stream->first_time,
 		.timestamp_end = stream->last_time,
-		.content_size = 8 * stream->used,
-		.packet_size = 8 * stream->used,
+		.content_size = 8 * stream->used_bytes,
+		.packet_size = 8 * stream->used_bytes,
 	};
 	size_t written = 0;
 	char *path;
@@ -232,8 +232,8 @@ static int write_packet(struct ctf_conversion *ctf, size_t processor)
 	if (asprintf(&path, "%s/cpu%zu", ctf->directory, processor) < 0)
 		return -1;
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	while (fd >= 0 && written < stream->used) {
-		ssize_t n = write(fd, stream->packet + written, stream->used - written);
+	while (fd >= 0 && written < stream->used_bytes) {
+		ssize_t n = write(fd, stream->packet + written, stream->used_bytes - written);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -241,14 +241,14 @@ static int write_packet(struct ctf_conversion *ctf, size_t processor)
 			break;
 		written += n;
 	}
-	if (written < stream->used)
+	if (written < stream->used_bytes)
 		message("%s: cannot write: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	if (written < stream->used)
+	if (written < stream->used_bytes)
 		return -1;
-	stream->used = sizeof(header);
+	stream->used_bytes = sizeof(header);
 	return 0;
 }
 
@@ -267,7 +267,7 @@ static struct ctf_stream *find_stream(struct ctf_conversion *ctf, unsigned int p
 	if (!ctf->streams[processor]) {
 		ctf->streams[processor] = calloc(1, sizeof(struct ctf_stream));
 		if (ctf->streams[processor])
-			ctf->streams[processor]->used = sizeof(struct packet_header);
+			ctf->streams[processor]->used_bytes = sizeof(struct packet_header);
 	}
 	return ctf->streams[processor];
 }
@@ -342,15 +342,16 @@ static int put_event(struct ctf_conversion *ctf, const struct etl_event *event,
 		message("%s: %s", ctf->directory, strerror(ENOMEM));
 		return -1;
 	}
-	if (stream->used > PACKET_FULL - EVENT_SIZE && write_packet(ctf, event->processor))
+	if (stream->used_bytes > PACKET_FULL_SIZE - EVENT_SIZE_MAX &&
+	    write_packet(ctf, event->processor))
 		return -1;
 	/* CTF requires times that do not decrease, and none before the start. */
 	if (time > TICKS_MAX || time < stream->last_time)
 		time = stream->last_time;
 	stream->last_time = time;
-	if (stream->used == sizeof(struct packet_header))
+	if (stream->used_bytes == sizeof(struct packet_header))
 		stream->first_time = time;
-	dest = stream->packet + stream->used;
+	dest = stream->packet + stream->used_bytes;
 	dest = put_bytes(dest, (const char *)&class, sizeof(class));
 	dest = put_bytes(dest, (const char *)&time, sizeof(time));
 	dest = put_bytes(dest, (const char *)&processor, sizeof(processor));
@@ -358,7 +359,7 @@ static int put_event(struct ctf_conversion *ctf, const struct etl_event *event,
 		dest = put_stack(ctf, stack, dest);
 	ctf->has_stack[id] |= has_stack;
 	dest = put_fields(ctf, dest, event, type);
-	stream->used = dest - stream->packet;
+	stream->used_bytes = dest - stream->packet;
 	return 0;
 }
 

@@ -22,7 +22,7 @@
 #include "perfetto_packet.h"
 #include "wmi_record.h"
 
-/* Number of locks whose last hold is kept, as a power of two. */
+/* Binary logarithm of the number of entries of last_holds. */
 #define LAST_HOLDS_BITS	13
 
 /*
@@ -31,10 +31,10 @@
  */
 #define SLICES_KEPT	(3 * RELEASE_SORTER_MAX)
 
-/* @flow: number of the flow that begins in the hold, or 0 if a wait has ended it */
+/* @flow_number: number of the flow that begins in the hold, or 0 if a wait has ended it */
 struct last_hold {
 	uint64_t lock;
-	uint64_t flow;
+	uint64_t flow_number;
 	int64_t begin_ns;
 	int64_t end_ns;
 };
@@ -56,23 +56,23 @@ struct lock_slices {
 };
 
 /*
- * @order: order of the releases, in ns
+ * @release_sorter: order of the releases, in ns
  * @slices: by the number of the record: slices that wait for late ones
  * @last_holds: by a hash of the lock's address: the last hold of a lock of this hash
- * @running: by CPU: the task that runs there, or 0 if it is not known, and since when, ns
+ * @running_tasks: by CPU: the task that runs there, or 0 if it is not known, and since when, ns
  */
 struct perfetto_conversion {
 	struct perfetto_writer perfetto;
 	double ns_per_tick;
-	struct release_sorter order;
+	struct release_sorter release_sorter;
 	struct lock_slices *slices[SLICES_KEPT];
 	uint64_t slice_count;
-	uint64_t last_flow;
+	uint64_t last_flow_number;
 	struct last_hold last_holds[1 << LAST_HOLDS_BITS];
 	struct {
 		uint32_t thread_id;
-		int64_t since;
-	} running[UINT16_MAX + 1];
+		int64_t since_ns;
+	} running_tasks[UINT16_MAX + 1];
 };
 
 /* A damaged frequency makes any time possible. Limit it to a century, which fits in int64_t. */
@@ -100,8 +100,8 @@ static int64_t cycles_to_ns(const struct perfetto_conversion *state, uint64_t cy
  * Return when a lock was released. The event follows the release after a time that varies.
  * The record has the time itself, in cycles, which is exact if the session's clock counts cycles.
  */
-static int64_t release_ns(const struct perfetto_conversion *state, const struct etl_event *event,
-			  uint64_t release_time)
+static int64_t compute_release_ns(const struct perfetto_conversion *state,
+				  const struct etl_event *event, uint64_t release_time)
 {
 	const struct etl_file *file = state->perfetto.conversion->file;
 
@@ -116,8 +116,8 @@ static int64_t release_ns(const struct perfetto_conversion *state, const struct 
  * count cycles, or the time is not known either, return the time of the event: the wait ended no
  * later.
  */
-static int64_t acquire_ns(const struct perfetto_conversion *state, const struct etl_event *event,
-			  uint64_t acquire_time)
+static int64_t compute_acquire_ns(const struct perfetto_conversion *state,
+				  const struct etl_event *event, uint64_t acquire_time)
 {
 	const struct etl_file *file = state->perfetto.conversion->file;
 
@@ -138,14 +138,14 @@ static void set_flows(struct perfetto_conversion *state, struct lock_slices *sli
 
 	if (slices->has_wait && last->lock == slices->lock &&
 	    last->end_ns > slices->wait.begin_ns && last->begin_ns <= slices->wait.end_ns) {
-		slices->wait.previous_flow = last->flow;
-		last->flow = 0;
+		slices->wait.previous_flow_number = last->flow_number;
+		last->flow_number = 0;
 	}
 	if (!slices->has_hold)
 		return;
-	slices->hold.next_flow = ++state->last_flow;
+	slices->hold.next_flow_number = ++state->last_flow_number;
 	*last = (struct last_hold) {
-		.lock = slices->lock, .flow = slices->hold.next_flow,
+		.lock = slices->lock, .flow_number = slices->hold.next_flow_number,
 		.begin_ns = slices->hold.begin_ns, .end_ns = slices->hold.end_ns,
 	};
 }
@@ -186,7 +186,7 @@ static void put_ordered_slices(struct perfetto_conversion *state, bool all)
 {
 	uint64_t number;
 
-	while (release_sorter_next(&state->order, all, &number)) {
+	while (release_sorter_next(&state->release_sorter, all, &number)) {
 		struct lock_slices *slices = state->slices[number % SLICES_KEPT];
 
 		set_flows(state, slices);
@@ -212,7 +212,7 @@ static void add_to_order(struct perfetto_conversion *state, const struct etl_eve
 	}
 	*kept = *slices;
 	state->slices[state->slice_count % SLICES_KEPT] = kept;
-	release_sorter_add(&state->order, ns_for_order(slices->hold.end_ns),
+	release_sorter_add(&state->release_sorter, ns_for_order(slices->hold.end_ns),
 			   ns_for_order(ticks_to_ns(state, event->time_stamp)),
 			   state->slice_count++);
 	put_ordered_slices(state, false);
@@ -273,7 +273,7 @@ static void put_spinlock(struct perfetto_conversion *state, const struct etl_eve
 	slices.has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
 	slices.start_is_unknown = slices.has_hold && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
 	slices.has_wait = record.spin_count || !slices.has_hold;
-	hold->end_ns = release_ns(state, event, record.release_time);
+	hold->end_ns = compute_release_ns(state, event, record.release_time);
 	hold->begin_ns = !slices.start_is_unknown && record.release_time > record.acquire_time ?
 		hold->end_ns - cycles_to_ns(state, record.release_time - record.acquire_time) :
 		hold->end_ns;
@@ -318,11 +318,11 @@ static void put_resource(struct perfetto_conversion *state, const struct etl_eve
 	slices.thread_id = record.thread_id;
 	slices.has_wait = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 	is_timed = record.acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN && record.hold_time;
-	hold->end_ns = release_ns(state, event,
-				  is_timed ? record.acquire_time + record.hold_time : 0);
+	hold->end_ns = compute_release_ns(state, event,
+					  is_timed ? record.acquire_time + record.hold_time : 0);
 	hold->begin_ns = hold->end_ns - cycles_to_ns(state, record.hold_time);
 	wait->end_ns = slices.has_wait && !record.hold_time ?
-		acquire_ns(state, event, record.acquire_time) : hold->begin_ns;
+		compute_acquire_ns(state, event, record.acquire_time) : hold->begin_ns;
 	wait->begin_ns =
 		wait->end_ns - (slices.has_wait ? cycles_to_ns(state, record.wait_time) : 0);
 	add_kind(&state->perfetto, wait, &record);
@@ -344,9 +344,9 @@ static void put_switch(struct perfetto_conversion *state, const struct etl_event
 	uint32_t cpu = event->processor;
 
 	contextswap_record_read(&record, event);
-	if (record.old_thread_id && state->running[cpu].since <= now &&
-	    state->running[cpu].thread_id == record.old_thread_id) {
-		slice.begin_ns = state->running[cpu].since;
+	if (record.old_thread_id && state->running_tasks[cpu].since_ns <= now &&
+	    state->running_tasks[cpu].thread_id == record.old_thread_id) {
+		slice.begin_ns = state->running_tasks[cpu].since_ns;
 		slice.track = perfetto_find_lane(perfetto, PERFETTO_THREADS, cpu, slice.begin_ns,
 						 slice.begin_ns, now);
 		slice.name = perfetto_intern(perfetto, PERFETTO_TASK_NAME, record.old_thread_id);
@@ -355,8 +355,8 @@ static void put_switch(struct perfetto_conversion *state, const struct etl_event
 		perfetto_add_number(&slice, PERFETTO_WAIT_REASON, record.old_thread_wait_reason);
 		perfetto_put_slice(perfetto, &slice);
 	}
-	state->running[cpu].thread_id = record.new_thread_id;
-	state->running[cpu].since = now;
+	state->running_tasks[cpu].thread_id = record.new_thread_id;
+	state->running_tasks[cpu].since_ns = now;
 }
 
 static void put_events(struct perfetto_conversion *state)
@@ -406,7 +406,7 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	perfetto->conversion = conversion;
 	conversion->keeps_callers = true;
 	perfetto->out.stream = stream;
-	release_sorter_init(&state->order, 1000000000);
+	release_sorter_init(&state->release_sorter, 1000000000);
 	state->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
 	perfetto->start_ns = round_to_ns((double)conversion->file->start_clock *
 					 state->ns_per_tick);

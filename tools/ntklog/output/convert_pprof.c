@@ -48,7 +48,7 @@ static const char *const value_types[VALUES][2] = {
  */
 struct profile_text {
 	char *text;
-	int64_t index;
+	int64_t text_index;
 	uint64_t function;
 	UT_hash_handle hh;
 };
@@ -122,12 +122,12 @@ static struct profile_text *find_text(struct profile *profile, const char *text)
 	if (!found || !copy)
 		goto no_memory;
 	found->text = copy;
-	found->index = message->n_string_table;
+	found->text_index = message->n_string_table;
 	HASH_ADD_KEYPTR(hh, profile->texts, found->text, strlen(found->text), found);
 	if (!found->hh.tbl)
 		goto no_memory;
 	APPEND(profile, message->n_string_table, message->string_table, copy);
-	if (message->n_string_table > (size_t)found->index)
+	if (message->n_string_table > (size_t)found->text_index)
 		return found;
 	HASH_DEL(profile->texts, found);
 no_memory:
@@ -141,10 +141,10 @@ static int64_t find_text_index(struct profile *profile, const char *text)
 {
 	struct profile_text *found = find_text(profile, text);
 
-	return found ? found->index : 0;
+	return found ? found->text_index : 0;
 }
 
-static uint64_t function_id(struct profile *profile, const char *name)
+static uint64_t find_function_id(struct profile *profile, const char *name)
 {
 	struct profile_text *text = find_text(profile, name);
 	Pprof__Profile *message = profile->message;
@@ -157,8 +157,8 @@ static uint64_t function_id(struct profile *profile, const char *name)
 	if (!function)
 		return 0;
 	function->id = message->n_function;
-	function->name = text->index;
-	function->system_name = text->index;
+	function->name = text->text_index;
+	function->system_name = text->text_index;
 	text->function = function->id;
 	return function->id;
 }
@@ -178,12 +178,12 @@ static uint64_t add_location(struct profile *profile, uint64_t address, const ch
 	location->address = address;
 	line = NEW_MESSAGE(profile, Pprof__Line, pprof__line__init);
 	if (line)
-		line->function_id = function_id(profile, name);
+		line->function_id = find_function_id(profile, name);
 	APPEND_MESSAGE(profile, location->n_line, location->line, line);
 	return location->id;
 }
 
-static uint64_t location_id(struct profile *profile, uint64_t address)
+static uint64_t find_location_id(struct profile *profile, uint64_t address)
 {
 	struct profile_location *location;
 	char name[NAME_SIZE];
@@ -260,7 +260,7 @@ static void add_stack(struct profile *profile, const struct stack_entry *entry)
 		return;
 	for (i = 0; i < entry->address_count; i++)
 		APPEND(profile, sample->n_location_id, sample->location_id,
-		       location_id(profile, key->addresses[i]));
+		       find_location_id(profile, key->addresses[i]));
 	if (!entry->address_count)
 		APPEND(profile, sample->n_location_id, sample->location_id,
 		       add_location(profile, 0, "(no stack)"));
@@ -289,7 +289,7 @@ static int64_t find_start_ns(const struct etl_file *file, const struct analysis 
 	return time <= INT64_MAX / 100 ? (int64_t)time * 100 : 0;
 }
 
-static void add_head(struct profile *profile, const struct analysis *analysis)
+static void add_profile_header(struct profile *profile, const struct analysis *analysis)
 {
 	Pprof__Profile *message = profile->message;
 	Pprof__ValueType *type;
@@ -393,7 +393,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	analysis_read(&analysis, file);
 	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);
 	if (profile.message) {
-		add_head(&profile, &analysis);
+		add_profile_header(&profile, &analysis);
 		for (entry = analysis.stacks.stacks; entry; entry = entry->hh.next)
 			add_stack(&profile, entry);
 		add_others(&profile, &analysis.stacks.others);

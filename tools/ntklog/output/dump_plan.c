@@ -28,14 +28,14 @@ struct symbol_slot {
 	uint32_t value;
 };
 
-/* @after: character behind the value, or NUL for none */
+/* @character_after: character behind the value, or NUL for none */
 struct print_step {
 	struct short_text label;
 	enum print_step_kind kind;
 	struct field_place places[2];
 	uint32_t mask;
 	uint8_t shift;
-	char after;
+	char character_after;
 	struct names_cache *names;
 	struct short_text name_text;
 	const struct event_field *field;
@@ -49,7 +49,7 @@ struct dump_plan {
 	struct print_step steps[];
 };
 
-static inline uint64_t step_value(const struct print_step *step, const struct etl_event *event)
+static inline uint64_t read_step_value(const struct print_step *step, const struct etl_event *event)
 {
 	int is_64bit = event->pointer_size == 8;
 	const unsigned char *at = event->data + step->places[is_64bit].offset;
@@ -75,8 +75,8 @@ static inline uint64_t step_value(const struct print_step *step, const struct et
 	return step->mask ? (value64 & step->mask) >> step->shift : value64;
 }
 
-static inline int64_t sign_extended(const struct print_step *step, const struct etl_event *event,
-				    uint64_t value)
+static inline int64_t extend_sign(const struct print_step *step, const struct etl_event *event,
+				  uint64_t value)
 {
 	unsigned int more = 64 - 8 * step->places[event->pointer_size == 8].size;
 
@@ -84,14 +84,14 @@ static inline int64_t sign_extended(const struct print_step *step, const struct 
 }
 
 /* Hash a value. The actions of different kinds of locks differ only above the low bits. */
-static inline uint64_t symbol_slot(uint64_t value)
+static inline uint64_t compute_slot_index(uint64_t value)
 {
 	return (value ^ value >> 14) % SYMBOL_SLOTS;
 }
 
 static inline char *put_symbol(char *dest, const struct print_step *step, uint64_t value)
 {
-	const struct symbol_slot *slot = &step->symbols[symbol_slot(value)];
+	const struct symbol_slot *slot = &step->symbols[compute_slot_index(value)];
 	const char *text;
 
 	if (slot->text.length && slot->value == value)
@@ -108,7 +108,7 @@ static char *put_duration(char *dest, double ns)
 		char unit[3];
 	} units[] = { { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" } };
 	double thousandths;
-	uint64_t whole;
+	uint64_t whole_thousandths;
 	size_t i = 0;
 
 	if (ns < 999.5)
@@ -118,12 +118,12 @@ static char *put_duration(char *dest, double ns)
 		i++;
 	thousandths = ns / units[i].ns * 1000 + .5;
 	/* A duration of 64 bits in a file whose clock is slow may exceed 64 bits in thousandths. */
-	whole = thousandths < 0x1p64 ? (uint64_t)thousandths : UINT64_MAX;
-	dest = put_unsigned(dest, whole / 1000);
+	whole_thousandths = thousandths < 0x1p64 ? (uint64_t)thousandths : UINT64_MAX;
+	dest = put_unsigned(dest, whole_thousandths / 1000);
 	*dest++ = '.';
-	*dest++ = '0' + whole / 100 % 10;
-	*dest++ = '0' + whole / 10 % 10;
-	*dest++ = '0' + whole % 10;
+	*dest++ = '0' + whole_thousandths / 100 % 10;
+	*dest++ = '0' + whole_thousandths / 10 % 10;
+	*dest++ = '0' + whole_thousandths % 10;
 	return put_text(dest, units[i].unit);
 }
 
@@ -155,7 +155,7 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 		dest = put_short_text(dest, &step->label);
 		if (step->kind == STEP_NOTHING)
 			continue;
-		value = step_value(step, event);
+		value = read_step_value(step, event);
 		switch (step->kind) {
 		case STEP_HEX:
 			dest = put_hex(dest, value);
@@ -164,7 +164,7 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 			dest = put_symbol(dest, step, value);
 			break;
 		case STEP_SIGNED:
-			dest = put_signed(dest, sign_extended(step, event, value));
+			dest = put_signed(dest, extend_sign(step, event, value));
 			break;
 		case STEP_JSON_DECIMAL:
 			dest = put_json_unsigned(dest, value);
@@ -184,8 +184,8 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 		default:
 			dest = put_unsigned(dest, value);
 		}
-		if (step->after)
-			*dest++ = step->after;
+		if (step->character_after)
+			*dest++ = step->character_after;
 		if (!step->names)
 			continue;
 		name = step->names == &plans->lock_names ?
@@ -258,7 +258,7 @@ static int make_value_names(struct print_step *step)
 	if (!step->symbols)
 		return -1;
 	for (i = 0; i < field->symbol_count; i++) {
-		slot = &step->symbols[symbol_slot(field->symbols[i].value)];
+		slot = &step->symbols[compute_slot_index(field->symbols[i].value)];
 		/* put_symbol() searches the field for a value whose slot is taken. */
 		if (slot->text.length)
 			continue;
@@ -304,14 +304,15 @@ static int make_step(struct dump_plans *plans, struct print_step *step,
 static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 			    const struct event_type *type, const struct etl_event *event)
 {
-	bool json = plans->format == DUMP_JSON;
+	bool is_json = plans->format == DUMP_JSON;
 	size_t i;
 
-	format_short_text(&plan->head, json ? "%s\"" : " %s", type->name);
+	format_short_text(&plan->head, is_json ? "%s\"" : " %s", type->name);
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
 		/* Readers of JSON may round the number of an address. */
-		bool quoted = json && (field->format == FIELD_HEX || field->format == FIELD_SYMBOL);
+		bool is_quoted = is_json && (field->format == FIELD_HEX ||
+					     field->format == FIELD_SYMBOL);
 		/* The name of a ThreadId is called ThreadName. */
 		int length = strlen(field->name) - (field->is_thread_id ? 2 : 0);
 		struct print_step *step = &plan->steps[plan->step_count];
@@ -323,11 +324,11 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 			return -1;
 		if (step->kind == STEP_DURATION && field->duration_name)
 			name = field->duration_name;
-		format_short_text(&step->label, json ? ",\"%s\":%s" : " %s=%s", name,
-				  quoted ? "\"" : "");
-		format_short_text(&step->name_text, json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
+		format_short_text(&step->label, is_json ? ",\"%s\":%s" : " %s=%s", name,
+				  is_quoted ? "\"" : "");
+		format_short_text(&step->name_text, is_json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
 				  field->name, field->is_thread_id ? "Name" : "Symbol");
-		step->after = quoted ? '"' : '\0';
+		step->character_after = is_quoted ? '"' : '\0';
 		plan->step_count++;
 	}
 	return 0;
@@ -357,7 +358,7 @@ static int make_csv_steps(struct dump_plans *plans, struct dump_plan *plan,
 			if (make_step(plans, step, fields[i]))
 				return -1;
 			if (columns->suffixes[i])
-				step->after = ',';
+				step->character_after = ',';
 		} else if (columns->suffixes[i]) {
 			add_commas(&step->label, 1);
 		}

@@ -112,8 +112,8 @@ static char *put_thread_name(struct dump_writer *writer, char *dest, uint32_t th
 	return put_bytes(dest, name->text, name->length);
 }
 
-static char *put_text_unknown(struct dump_writer *writer, char *dest,
-			      const struct etl_event *event)
+static char *put_text_unknown_event(struct dump_writer *writer, char *dest,
+				    const struct etl_event *event)
 {
 	struct etl_event_header header;
 
@@ -156,7 +156,7 @@ static char *put_text_event(struct dump_writer *writer, char *dest,
 	if (type)
 		dest = dump_plans_put(&writer->plans, dest, event, type);
 	else
-		dest = put_text_unknown(writer, dest, event);
+		dest = put_text_unknown_event(writer, dest, event);
 	for (i = 0; i < event->counters; i++) {
 		dest = put_unsigned(put_literal(dest, " Pmc"), i);
 		*dest++ = '=';
@@ -172,8 +172,8 @@ static char *put_text_event(struct dump_writer *writer, char *dest,
 	return dest;
 }
 
-static char *put_json_unknown(struct dump_writer *writer, char *dest,
-			      const struct etl_event *event)
+static char *put_json_unknown_event(struct dump_writer *writer, char *dest,
+				    const struct etl_event *event)
 {
 	struct etl_event_header header;
 
@@ -219,7 +219,7 @@ static char *put_json_event(struct dump_writer *writer, char *dest,
 	if (type)
 		dest = dump_plans_put(&writer->plans, dest, event, type);
 	else
-		dest = put_json_unknown(writer, dest, event);
+		dest = put_json_unknown_event(writer, dest, event);
 	for (i = 0; i < event->counters; i++) {
 		dest = put_unsigned(put_literal(dest, ",\"Pmc"), i);
 		dest = put_json_unsigned(put_literal(dest, "\":"), event_extension(event, i));
@@ -235,8 +235,8 @@ static char *put_json_event(struct dump_writer *writer, char *dest,
 	return dest;
 }
 
-static char *put_csv_unknown(struct dump_writer *writer, char *dest,
-			     const struct etl_event *event)
+static char *put_csv_unknown_event(struct dump_writer *writer, char *dest,
+				   const struct etl_event *event)
 {
 	const struct dump_columns *columns = &writer->plans.columns;
 	struct etl_event_header header;
@@ -292,7 +292,7 @@ static char *put_csv_event(struct dump_writer *writer, char *dest,
 	}
 	dest = put_unsigned(dest, event->processor);
 	return type ? dump_plans_put(&writer->plans, dest, event, type) :
-		      put_csv_unknown(writer, dest, event);
+		      put_csv_unknown_event(writer, dest, event);
 }
 
 /* Print the data in hexadecimal: up to 64 KiB, which may not fit in the buffer. */

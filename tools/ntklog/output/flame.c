@@ -9,7 +9,7 @@
 #include "report_rows.h"
 #include "text.h"
 
-static struct flame_node *find_callee(struct flame_node *caller, const char *name)
+static struct flame_node *find_or_add_callee(struct flame_node *caller, const char *name)
 {
 	struct flame_node *callee;
 
@@ -37,15 +37,15 @@ static void add_sum(struct flame_node *flame, const double ns[FLAME_KINDS], uint
 }
 
 /* Add a sum to the callee @name. Returns the callee, or NULL without memory. */
-static struct flame_node *add_callee(struct flame_node *flame, char *name,
-				     const double ns[FLAME_KINDS], uint64_t sample_count)
+static struct flame_node *add_to_callee(struct flame_node *flame, char *name,
+					const double ns[FLAME_KINDS], uint64_t sample_count)
 {
 	char *at;
 
 	/* ";" separates the functions of folded stacks. */
 	while ((at = strchr(name, ';')))
 		*at = ':';
-	flame = find_callee(flame, name);
+	flame = find_or_add_callee(flame, name);
 	if (flame)
 		add_sum(flame, ns, sample_count);
 	return flame;
@@ -76,16 +76,16 @@ static bool add_stack(struct flame_node *root, const struct report *report,
 		snprintf(name, sizeof(name), "%s", attribute_label);
 		/* snprintf() may have cut the label within a character. */
 		text_clean(name);
-		flame = add_callee(flame, name, ns, sum->record_count);
+		flame = add_to_callee(flame, name, ns, sum->record_count);
 	}
 	if (!count && flame) {
 		snprintf(name, sizeof(name), entry ? "(no stack)" : "(other stacks)");
-		flame = add_callee(flame, name, ns, sum->record_count);
+		flame = add_to_callee(flame, name, ns, sum->record_count);
 	}
 	while (count && flame) {
 		names_format_function(report->names, entry->key.addresses[--count], name,
 				      sizeof(name));
-		flame = add_callee(flame, name, ns, sum->record_count);
+		flame = add_to_callee(flame, name, ns, sum->record_count);
 	}
 	for (i = 0; flame && i < FLAME_KINDS; i++)
 		flame->own_ns[i] += ns[i];
@@ -143,44 +143,45 @@ bool flame_make_tree(struct flame_node *root, const struct report *report,
 }
 
 /* Print the callees of a function. @path has the functions above them, of @length bytes. */
-static void print_folded(const struct flame_node *flame, enum flame_kind what, FILE *stream,
-			 char **path, size_t *room, size_t length)
+static void print_folded(const struct flame_node *flame, enum flame_kind flame_kind, FILE *stream,
+			 char **path, size_t *path_size, size_t length)
 {
 	const struct flame_node *callee;
 	size_t needed;
 
 	for (callee = flame->callees; callee; callee = callee->hh.next) {
 		needed = length + strlen(callee->name) + 2;
-		if (needed > *room) {
+		if (needed > *path_size) {
 			char *more = realloc(*path, 2 * needed);
 
 			if (!more)
 				return;
 			*path = more;
-			*room = 2 * needed;
+			*path_size = 2 * needed;
 		}
 		sprintf(*path + length, "%s%s", length ? ";" : "", callee->name);
-		if (llround(callee->own_ns[what]))
-			fprintf(stream, "%s %lld\n", *path, llround(callee->own_ns[what]));
-		print_folded(callee, what, stream, path, room, length + strlen(*path + length));
+		if (llround(callee->own_ns[flame_kind]))
+			fprintf(stream, "%s %lld\n", *path, llround(callee->own_ns[flame_kind]));
+		print_folded(callee, flame_kind, stream, path, path_size,
+			     length + strlen(*path + length));
 	}
 }
 
 /**
  * flame_print_folded() - print folded stacks, which flame graph tools read
  * @root: tree from flame_make_tree()
- * @what: sum to print, in nanoseconds
+ * @flame_kind: sum to print, in nanoseconds
  * @stream: stream to print to
  *
  * A line has the functions of a stack from the outermost on, separated by ";", and a number. A
  * stack whose sum rounds to 0 has no line.
  */
-void flame_print_folded(const struct flame_node *root, enum flame_kind what, FILE *stream)
+void flame_print_folded(const struct flame_node *root, enum flame_kind flame_kind, FILE *stream)
 {
 	char *path = NULL;
-	size_t room = 0;
+	size_t path_size = 0;
 
-	print_folded(root, what, stream, &path, &room, 0);
+	print_folded(root, flame_kind, stream, &path, &path_size, 0);
 	free(path);
 }
 

@@ -14,8 +14,8 @@
 
 /*
  * Sums of a function.
- * @FLAME_WAIT: time waited for locks that were acquired there
- * @FLAME_HOLD: time for which these locks were held
+ * @FLAME_WAIT: waits of the records that have the function in their stack
+ * @FLAME_HOLD: holds of these records
  * @FLAME_CHARGED: waits of others that are charged to these holds
  */
 enum flame_kind {
@@ -41,7 +41,7 @@ struct flame_node {
 
 bool flame_make_tree(struct flame_node *root, const struct report *report,
 		     const struct charged_class_key *lock);
-void flame_print_folded(const struct flame_node *root, enum flame_kind what, FILE *stream);
+void flame_print_folded(const struct flame_node *root, enum flame_kind flame_kind, FILE *stream);
 void flame_free(struct flame_node *root);
 
 #endif /* _NTKLOG_FLAME_H */

@@ -224,12 +224,12 @@ static void print_row(FILE *stream, const struct table *table, size_t row)
  * @stream: stream of the page
  * @table: sorted table
  * @rows_visible: most rows that are visible before a click; 0 for all
- * @all: most rows in the page; 0 for all
+ * @rows_max: most rows in the page; 0 for all
  */
-void page_print_table(FILE *stream, const struct table *table, size_t rows_visible, size_t all)
+void page_print_table(FILE *stream, const struct table *table, size_t rows_visible, size_t rows_max)
 {
 	size_t shown = table_shown_row_count(table, rows_visible);
-	size_t rows = table_shown_row_count(table, all), row;
+	size_t rows = table_shown_row_count(table, rows_max), row;
 
 	fprintf(stream, "<section id=\"table-%s\" class=\"%s\"><h2>", table->name, table->name);
 	page_print_text(stream, table->title);

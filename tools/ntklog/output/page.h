@@ -17,7 +17,8 @@
 FILE *page_open(const char *path, const char *title);
 void page_print_text(FILE *stream, const char *text);
 void page_print_block(FILE *stream, const char *class, const char *text);
-void page_print_table(FILE *stream, const struct table *table, size_t rows_visible, size_t all);
+void page_print_table(FILE *stream, const struct table *table, size_t rows_visible,
+		      size_t rows_max);
 int page_close(FILE *stream, const char *path, json_t *pictures);
 json_t *page_json_string(const char *text);
 

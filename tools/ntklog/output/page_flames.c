@@ -11,15 +11,15 @@
 #define LEAST_SHARE	0.001
 
 /*
- * @least: functions with a smaller sum are left out
- * @all: number of functions with any sum
+ * @least_ns: functions with a smaller sum are left out
+ * @function_count: number of functions with any sum
  */
 struct function_selection {
-	enum flame_kind what;
-	double least;
+	enum flame_kind flame_kind;
+	double least_ns;
 	double *sums;
 	size_t count;
-	size_t all;
+	size_t function_count;
 };
 
 static bool collect_functions(struct function_selection *selection, const struct flame_node *caller)
@@ -28,12 +28,12 @@ static bool collect_functions(struct function_selection *selection, const struct
 	double *more;
 
 	for (callee = caller->callees; callee; callee = callee->hh.next) {
-		double ns = callee->ns[selection->what];
+		double ns = callee->ns[selection->flame_kind];
 
 		if (ns <= 0)
 			continue;
-		selection->all++;
-		if (ns >= selection->least) {
+		selection->function_count++;
+		if (ns >= selection->least_ns) {
 			more = grow_by_one(selection->sums, selection->count, sizeof(*more));
 			if (!more)
 				return false;
@@ -64,14 +64,14 @@ static size_t append_callees(json_t *functions, const struct function_selection 
 	size_t count = 0;
 
 	for (callee = caller->callees; callee; callee = callee->hh.next) {
-		double ns = callee->ns[selection->what];
+		double ns = callee->ns[selection->flame_kind];
 
 		/* A callee's sum is not above its caller's: no caller of a function is missing. */
-		if (ns <= 0 || ns < selection->least)
+		if (ns <= 0 || ns < selection->least_ns)
 			continue;
 		json_array_append_new(functions, json_pack("[i, o, f, f, I]", depth,
 							   page_json_string(callee->name), ns,
-							   callee->own_ns[selection->what],
+							   callee->own_ns[selection->flame_kind],
 							   (json_int_t)callee->sample_count));
 		count += 1 + append_callees(functions, selection, callee, depth + 1);
 	}
@@ -81,29 +81,32 @@ static size_t append_callees(json_t *functions, const struct function_selection 
 /**
  * page_flame_json() - make a flame graph
  * @root: tree of the stacks
- * @what: sum that is the width of the functions
- * @most: most functions of the graph: the others, with the smallest sums, are counted as left out
+ * @flame_kind: sum that is the width of the functions
+ * @functions_max: most functions of the graph: the others, with the smallest sums, are counted as
+ *	left out
  *
  * Return: a JSON object; NULL if the sum is 0, or without memory.
  */
-json_t *page_flame_json(const struct flame_node *root, enum flame_kind what, size_t most)
+json_t *page_flame_json(const struct flame_node *root, enum flame_kind flame_kind,
+			size_t functions_max)
 {
 	struct function_selection selection = {
-		.what = what, .least = LEAST_SHARE * root->ns[what],
+		.flame_kind = flame_kind, .least_ns = LEAST_SHARE * root->ns[flame_kind],
 	};
 	json_t *functions = json_array(), *graph = NULL;
 	size_t count;
 
-	if (root->ns[what] > 0 && collect_functions(&selection, root)) {
+	if (root->ns[flame_kind] > 0 && collect_functions(&selection, root)) {
 		if (selection.count)
 			qsort(selection.sums, selection.count, sizeof(*selection.sums),
 			      compare_sums);
 		/* Of equal sums at the limit, leave out all. */
-		if (selection.count > most)
-			selection.least = nextafter(selection.sums[most], INFINITY);
+		if (selection.count > functions_max)
+			selection.least_ns = nextafter(selection.sums[functions_max], INFINITY);
 		count = append_callees(functions, &selection, root, 0);
-		graph = json_pack("{s:f, s:I, s:O}", "total", root->ns[what], "left_out",
-				  (json_int_t)(selection.all - count), "functions", functions);
+		graph = json_pack("{s:f, s:I, s:O}", "total", root->ns[flame_kind], "left_out",
+				  (json_int_t)(selection.function_count - count), "functions",
+				  functions);
 	}
 	json_decref(functions);
 	free(selection.sums);

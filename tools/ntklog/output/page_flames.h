@@ -6,6 +6,7 @@
 
 #include "flame.h"
 
-json_t *page_flame_json(const struct flame_node *root, enum flame_kind what, size_t most);
+json_t *page_flame_json(const struct flame_node *root, enum flame_kind flame_kind,
+			size_t functions_max);
 
 #endif /* _NTKLOG_PAGE_FLAMES_H */

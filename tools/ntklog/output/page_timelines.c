@@ -10,7 +10,7 @@
 #include "timeline.h"
 
 /* Greatest number of rows of a picture. */
-#define ROWS		10
+#define ROWS_MAX		10
 
 struct timeline_row {
 	const char *label;
@@ -19,15 +19,15 @@ struct timeline_row {
 
 /*
  * @unit_text: plural of the things that the height of a bar counts
- * @ns: nanoseconds per unit of a sum
+ * @ns_per_unit: nanoseconds per unit of a sum
  */
 struct timeline_picture {
 	const char *title;
 	const char *unit_text;
 	bool is_wait;
 	const struct timelines *timelines;
-	double ns;
-	struct timeline_row rows[ROWS];
+	double ns_per_unit;
+	struct timeline_row rows[ROWS_MAX];
 	size_t row_count;
 };
 
@@ -39,28 +39,28 @@ static size_t count_slots(const struct report *report, const struct timeline_pic
 {
 	const struct analysis *analysis = report->analysis;
 	double ticks = report->seconds * (double)report->file->perf_freq, slots;
-	size_t used = 0, i, slot;
+	size_t slot_count = 0, i, slot;
 
 	/* In a flight recording report->seconds is the time of one CPU, not of the whole trace. */
 	if (report->file->overwritten)
 		ticks = (double)(analysis->last_time - analysis->origin_time);
 	for (i = 0; i < picture->row_count; i++)
-		for (slot = used; slot < TIMELINE_SLOTS; slot++)
+		for (slot = slot_count; slot < TIMELINE_SLOTS; slot++)
 			if (picture->rows[i].timeline->slot_sums[slot] > 0)
-				used = slot + 1;
+				slot_count = slot + 1;
 	slots = ceil(ticks / (double)picture->timelines->slot_ticks);
-	if (used && slots > (double)used)
-		used = slots < TIMELINE_SLOTS ? (size_t)slots : TIMELINE_SLOTS;
-	return used;
+	if (slot_count && slots > (double)slot_count)
+		slot_count = slots < TIMELINE_SLOTS ? (size_t)slots : TIMELINE_SLOTS;
+	return slot_count;
 }
 
 /* Make the sums of a row, each in units of the length of a slot. */
-static json_t *sums_json(const struct timeline *timeline, size_t used, double scale)
+static json_t *sums_json(const struct timeline *timeline, size_t slot_count, double scale)
 {
 	json_t *sums = json_array();
 	size_t slot;
 
-	for (slot = 0; slot < used; slot++)
+	for (slot = 0; slot < slot_count; slot++)
 		json_array_append_new(sums, json_real(timeline->slot_sums[slot] * scale));
 	return sums;
 }
@@ -78,7 +78,7 @@ static bool has_sums(const struct timeline *timeline)
 static void add_row(struct timeline_picture *picture, const char *label,
 		    const struct timeline *timeline)
 {
-	if (picture->row_count < ROWS && has_sums(timeline))
+	if (picture->row_count < ROWS_MAX && has_sums(timeline))
 		picture->rows[picture->row_count++] = (struct timeline_row) { label, timeline };
 }
 
@@ -87,18 +87,18 @@ static void append_picture(json_t *pictures, const struct report *report,
 {
 	double slot_ns =
 		(double)picture->timelines->slot_ticks * 1e9 / (double)report->file->perf_freq;
-	size_t used = picture->row_count ? count_slots(report, picture) : 0, i;
+	size_t slot_count = picture->row_count ? count_slots(report, picture) : 0, i;
 	json_t *rows;
 
-	if (!used)
+	if (!slot_count)
 		return;
 	rows = json_array();
 	for (i = 0; i < picture->row_count; i++)
 		json_array_append_new(rows,
 				      json_pack("{s:o, s:o}", "label",
 						page_json_string(picture->rows[i].label), "sums",
-						sums_json(picture->rows[i].timeline, used,
-							  picture->ns / slot_ns)));
+						sums_json(picture->rows[i].timeline, slot_count,
+							  picture->ns_per_unit / slot_ns)));
 	json_array_append_new(pictures,
 			      json_pack("{s:s, s:s, s:b, s:f, s:f, s:o}", "title", picture->title,
 					"what", picture->unit_text, "is_wait", picture->is_wait,
@@ -122,11 +122,11 @@ static void append_threads(json_t *pictures, const struct report *report)
 	const struct switch_stats *stats = &report->analysis->switches;
 	struct timeline_picture picture = {
 		.title = "When threads ran", .unit_text = "CPUs that the thread had",
-		.timelines = &stats->timelines, .ns = report_ticks_ns(report, 1),
+		.timelines = &stats->timelines, .ns_per_unit = report_ticks_ns(report, 1),
 	};
 	const struct thread_stats **threads = calloc(HASH_COUNT(stats->threads) + 1,
 						       sizeof(*threads));
-	char labels[ROWS][NAME_SIZE + 16];
+	char labels[ROWS_MAX][NAME_SIZE + 16];
 	const struct thread_stats *thread;
 	size_t count = 0, i;
 
@@ -134,7 +134,7 @@ static void append_threads(json_t *pictures, const struct report *report)
 		threads[count++] = thread;
 	if (count)
 		qsort(threads, count, sizeof(*threads), compare_threads);
-	for (i = 0; i < count && i < ROWS; i++) {
+	for (i = 0; i < count && i < ROWS_MAX; i++) {
 		const char *name = names_find_thread_name(report->names, threads[i]->thread_id);
 
 		snprintf(labels[i], sizeof(labels[i]), "%.200s%s%u", name ? name : "",
@@ -156,7 +156,7 @@ static void append_locks(json_t *pictures, const struct report *report,
 		.is_wait = true,
 		.timelines = are_sleeping_locks ? &report->analysis->resources.timelines :
 					    &report->analysis->spinlocks.timelines,
-		.ns = etl_cycles_ns(report->file, 1),
+		.ns_per_unit = etl_cycles_ns(report->file, 1),
 	};
 	size_t i;
 

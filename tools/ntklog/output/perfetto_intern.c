@@ -17,14 +17,14 @@
 /* The kernel, which has the code of all frames. */
 #define KERNEL_MAPPING	1
 
-static const char *const categories[PERFETTO_CATEGORIES] = {
+static const char *const category_names[PERFETTO_CATEGORIES] = {
 	[PERFETTO_WAIT] = "wait",
 	[PERFETTO_HOLD] = "hold",
 	[PERFETTO_RELEASE] = "release",
 	[PERFETTO_RUN] = "run",
 };
 
-static const char *const arguments[PERFETTO_ARGUMENTS] = {
+static const char *const argument_names[PERFETTO_ARGUMENTS] = {
 	[PERFETTO_SPINS] = "spins",
 	[PERFETTO_CALLER] = "caller",
 	[PERFETTO_THREAD] = "thread",
@@ -105,11 +105,11 @@ static void put_fixed_names(struct perfetto_writer *perfetto)
 	uint64_t number = KERNEL_MAPPING;
 
 	interned.debug_annotation_names = pointers;
-	interned.n_debug_annotation_names = set_fixed_names(names, pointers, arguments,
+	interned.n_debug_annotation_names = set_fixed_names(names, pointers, argument_names,
 							    PERFETTO_ARGUMENTS);
 	interned.event_categories = pointers + PERFETTO_ARGUMENTS;
 	interned.n_event_categories = set_fixed_names(names + PERFETTO_ARGUMENTS,
-						      interned.event_categories, categories,
+						      interned.event_categories, category_names,
 						      PERFETTO_CATEGORIES);
 	set_text(&path, number, "[kernel]");
 	interned.n_mapping_paths = 1;
@@ -149,13 +149,14 @@ void perfetto_renew_interned(struct perfetto_writer *perfetto)
 }
 
 /**
- * perfetto_name_task() - print the name and the id of a task
+ * perfetto_format_task_name() - print the name and the id of a task
  * @names: names of the trace, or NULL
  * @thread_id: id of the task
  * @text: set to the name
  * @size: bytes of @text; NAME_SIZE
  */
-void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size)
+void perfetto_format_task_name(const struct names *names, uint32_t thread_id, char *text,
+			       size_t size)
 {
 	const char *name = names_find_thread_name(names, thread_id);
 
@@ -177,7 +178,7 @@ static void print_name(const struct perfetto_writer *perfetto, enum perfetto_nam
 	if (name == PERFETTO_TEXT)
 		snprintf(text, size, "%s", (const char *)(uintptr_t)value);
 	else if (name == PERFETTO_TASK_NAME)
-		perfetto_name_task(names, value, text, size);
+		perfetto_format_task_name(names, value, text, size);
 	else if (name == PERFETTO_FRAME || name == PERFETTO_CODE_TEXT)
 		names_format_code_address(names, value, text, size);
 	else

@@ -90,7 +90,7 @@ static void format_track_name(const struct perfetto_writer *perfetto, enum track
 	if (group == PERFETTO_CLASSES)
 		names_format_address(names, number, text, size);
 	else if (group == PERFETTO_RESOURCES)
-		perfetto_name_task(names, number, text, size);
+		perfetto_format_task_name(names, number, text, size);
 	else
 		snprintf(text, size, "cpu %u", (unsigned int)number);
 }
@@ -114,19 +114,19 @@ uint64_t perfetto_find_lane(struct perfetto_writer *perfetto, enum track_group g
 {
 	struct perfetto_track *track = perfetto_track_find(&perfetto->tracks, group, track_owner);
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
-	unsigned int lanes = track ? track->lane_count : 0;
+	unsigned int old_lane_count = track ? track->lane_count : 0;
 	char text[NAME_SIZE], name[NAME_SIZE + 16];
 	const struct perfetto_lane *lane;
 	uint64_t number;
 
 	lane = perfetto_lane_find(&perfetto->tracks, track, wait, hold, end);
-	if (lane && track->lane_count == lanes)
+	if (lane && track->lane_count == old_lane_count)
 		return lane->number;
 	if (!lane && group == PERFETTO_CLASSES)
 		return 0;
-	number = lane ? lane->number : perfetto_new_number(&perfetto->tracks);
+	number = lane ? lane->number : perfetto_take_number(&perfetto->tracks);
 	format_track_name(perfetto, group, track_owner, text, sizeof(text));
-	snprintf(name, sizeof(name), lanes ? "%s (%u)" : "%s", text, lanes + 1);
+	snprintf(name, sizeof(name), old_lane_count ? "%s (%u)" : "%s", text, old_lane_count + 1);
 	descriptor.has_parent_uuid = true;
 	descriptor.parent_uuid = group;
 	descriptor.has_sibling_order_rank = group != PERFETTO_CLASSES;
@@ -228,8 +228,8 @@ static void put_begin(struct perfetto_writer *perfetto, Perfetto__TrackEvent__Ty
 	begin.debug_annotations = arguments;
 	begin.has_name_iid = true;
 	begin.name_iid = slice->name;
-	begin.n_flow_ids = !!slice->next_flow;
-	begin.flow_ids = &slice->next_flow;
+	begin.n_flow_ids = !!slice->next_flow_number;
+	begin.flow_ids = &slice->next_flow_number;
 	begin.has_callstack_iid = !!slice->stack;
 	begin.callstack_iid = slice->stack;
 	put_event(perfetto, &begin, type, slice->track, slice->begin_ns);
@@ -245,8 +245,8 @@ void perfetto_put_slice(struct perfetto_writer *perfetto, struct perfetto_slice 
 	Perfetto__TrackEvent end = PERFETTO__TRACK_EVENT__INIT;
 
 	put_begin(perfetto, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, slice);
-	end.n_terminating_flow_ids = !!slice->previous_flow;
-	end.terminating_flow_ids = &slice->previous_flow;
+	end.n_terminating_flow_ids = !!slice->previous_flow_number;
+	end.terminating_flow_ids = &slice->previous_flow_number;
 	put_event(perfetto, &end, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, slice->track,
 		  slice->end_ns);
 }
@@ -266,7 +266,7 @@ static void put_counter(struct perfetto_writer *perfetto, const struct perfetto_
 {
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
-	uint64_t number = perfetto_new_number(&perfetto->tracks), i;
+	uint64_t number = perfetto_take_number(&perfetto->tracks), i;
 	uint64_t slot_ns = perfetto->tracks.timelines.slot_ticks;
 	char text[NAME_SIZE], name[NAME_SIZE + 16];
 	double value, before = 0;

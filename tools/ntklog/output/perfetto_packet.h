@@ -54,7 +54,7 @@ enum perfetto_name_kind {
 	PERFETTO_STACK,		/* the same, with the number of the caller's stack */
 };
 
-/* Names whose numbers are found without the table, as a power of two. */
+/* Binary logarithm of the number of entries of recent_interned. */
 #define PERFETTO_RECENT_BITS	12
 
 struct perfetto_interned;
@@ -90,8 +90,9 @@ struct perfetto_argument {
  * An interval of a track, or an instant.
  * @track: number of the track's lane
  * @end_ns: end, ns; not used of an instant
- * @next_flow: number of the flow that begins in the slice, or 0
- * @previous_flow: number of the flow that ends at the slice's end, or 0; not used of an instant
+ * @next_flow_number: number of the flow that begins in the slice, or 0
+ * @previous_flow_number: number of the flow that ends at the slice's end, or 0; not used of an
+ *	instant
  */
 struct perfetto_slice {
 	uint64_t track;
@@ -99,8 +100,8 @@ struct perfetto_slice {
 	uint64_t name;
 	int64_t begin_ns;
 	int64_t end_ns;
-	uint64_t next_flow;
-	uint64_t previous_flow;
+	uint64_t next_flow_number;
+	uint64_t previous_flow_number;
 	uint64_t stack;
 	size_t argument_count;
 	struct perfetto_argument arguments[PERFETTO_ARGUMENTS_MAX];
@@ -120,7 +121,8 @@ void perfetto_put_instant(struct perfetto_writer *perfetto, struct perfetto_slic
 void perfetto_put_counters(struct perfetto_writer *perfetto);
 void perfetto_put_interned(struct perfetto_writer *perfetto, Perfetto__InternedData *interned,
 			   bool is_first);
-void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size);
+void perfetto_format_task_name(const struct names *names, uint32_t thread_id, char *text,
+			       size_t size);
 bool perfetto_must_renew_interned(const struct perfetto_writer *perfetto);
 void perfetto_renew_interned(struct perfetto_writer *perfetto);
 uint64_t perfetto_intern(struct perfetto_writer *perfetto, enum perfetto_name_kind name,

@@ -20,7 +20,7 @@ struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
 	const struct perfetto_track wanted = { .key = { group, number } };
 	uint64_t mixed = (number + group) * UINT64_C(0x9E3779B97F4A7C15);
 	struct perfetto_track **recent =
-		&tracks->recent_tracks[mixed >> (64 - PERFETTO_TRACKS_BITS)];
+		&tracks->recent_tracks[mixed >> (64 - PERFETTO_RECENT_TRACK_BITS)];
 	struct perfetto_track *track = *recent;
 
 	if (track && track->key.number == number && track->key.group == group)
@@ -31,12 +31,12 @@ struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
 }
 
 /**
- * perfetto_new_number() - get a number for a lane or a counter
+ * perfetto_take_number() - get a number for a lane or a counter
  * @tracks: all tracks
  *
  * Return: the number.
  */
-uint64_t perfetto_new_number(struct perfetto_tracks *tracks)
+uint64_t perfetto_take_number(struct perfetto_tracks *tracks)
 {
 	if (tracks->last_number < PERFETTO_GROUPS)
 		tracks->last_number = PERFETTO_GROUPS;
@@ -101,7 +101,7 @@ const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 	if (!lane)
 		return NULL;
 	lane->forgotten_end_ns = INT64_MIN;
-	lane->number = perfetto_new_number(tracks);
+	lane->number = perfetto_take_number(tracks);
 	track->lanes[track->lane_count++] = lane;
 found:
 	add_interval(lane, wait, end);

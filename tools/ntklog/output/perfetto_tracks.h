@@ -63,8 +63,8 @@ struct perfetto_track {
 	UT_hash_handle hh;
 };
 
-/* Tracks that are found without the table, as a power of two. */
-#define PERFETTO_TRACKS_BITS	10
+/* Binary logarithm of the number of entries of recent_tracks. */
+#define PERFETTO_RECENT_TRACK_BITS	10
 
 /*
  * All tracks; all zero if there are none.
@@ -73,14 +73,14 @@ struct perfetto_track {
  */
 struct perfetto_tracks {
 	struct perfetto_track *track_table;
-	struct perfetto_track *recent_tracks[1 << PERFETTO_TRACKS_BITS];
+	struct perfetto_track *recent_tracks[1 << PERFETTO_RECENT_TRACK_BITS];
 	uint64_t last_number;
 	struct timelines timelines;
 };
 
 struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
 					   enum track_group group, uint64_t number);
-uint64_t perfetto_new_number(struct perfetto_tracks *tracks);
+uint64_t perfetto_take_number(struct perfetto_tracks *tracks);
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 					       struct perfetto_track *track, int64_t wait,
 					       int64_t hold, int64_t end);

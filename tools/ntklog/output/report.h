@@ -67,7 +67,7 @@ void report_print_stacks(const struct report *report, FILE *stream, size_t rows_
 json_t *report_rates_json(const struct analysis *analysis);
 json_t *report_json(const struct report *report, size_t rows_max, unsigned int tables);
 int report_print_page(const struct report *report, const char *path, size_t rows_visible,
-		      size_t all, unsigned int tables);
+		      size_t rows_max, unsigned int tables);
 void report_free(struct report *report);
 
 #endif /* _NTKLOG_REPORT_H */

@@ -173,7 +173,7 @@ static void make_waiter_rows(struct report *report)
 		table_add_row(table, report, &sum->row);
 		free(sum);
 	}
-	table_hide(table, table_find_column(table, "lock"));
+	table_hide_column(table, table_find_column(table, "lock"));
 }
 
 static void make_waiters(struct report *report)

@@ -7,16 +7,16 @@
 #include "report_histograms.h"
 #include "resource_kind.h"
 
-#define DISTRIBUTIONS	8
+#define DISTRIBUTIONS_MAX	8
 
 /* Greatest number of powers of ten; number of characters of the longest bar. */
 #define DECADES_MAX	24
-#define BAR		18
+#define BAR_WIDTH		18
 
-static const char bar[BAR + 1] = "##################";
+static const char bar[BAR_WIDTH + 1] = "##################";
 
-static void find_shares(const struct report *report, const struct histogram *times,
-			const struct histogram_axis *axis, double *shares)
+static void compute_shares(const struct report *report, const struct histogram *times,
+			   const struct histogram_axis *axis, double *shares)
 {
 	unsigned int i;
 
@@ -50,8 +50,9 @@ static void print_line(FILE *stream, int power, double waits, double holds)
 
 	cell_format_text(CELL_TIME, &from, time, sizeof(time));
 	snprintf(line, sizeof(line), "from %-9s  %6s %-*.*s  %6s %.*s", time,
-		 format_share(waits, wait, sizeof(wait)), BAR, (int)ceil(waits * BAR), bar,
-		 format_share(holds, hold, sizeof(hold)), (int)ceil(holds * BAR), bar);
+		 format_share(waits, wait, sizeof(wait)), BAR_WIDTH,
+		 (int)ceil(waits * BAR_WIDTH), bar,
+		 format_share(holds, hold, sizeof(hold)), (int)ceil(holds * BAR_WIDTH), bar);
 	for (length = strlen(line); line[length - 1] == ' '; length--)
 		line[length - 1] = '\0';
 	fprintf(stream, "%s\n", line);
@@ -70,11 +71,11 @@ static void print_distribution(const struct report *report, FILE *stream, uint64
 	report_widen_axis(report, hold, &axis);
 	if (!axis.decade_count)
 		return;
-	find_shares(report, wait, &axis, waits);
-	find_shares(report, hold, &axis, holds);
+	compute_shares(report, wait, &axis, waits);
+	compute_shares(report, hold, &axis, holds);
 	names_format_address(report->names, lock, text, sizeof(text));
 	fprintf(stream, "\nHow long %s%s is waited for and held\n", text, what);
-	fprintf(stream, "%-14s  %-*s  %s\n", "", BAR + 7, " waits", " holds");
+	fprintf(stream, "%-14s  %-*s  %s\n", "", BAR_WIDTH + 7, " waits", " holds");
 	for (i = 0; i < axis.decade_count && i < DECADES_MAX; i++)
 		print_line(stream, axis.first_power + i, waits[i], holds[i]);
 }
@@ -94,11 +95,11 @@ void report_print_distributions(const struct report *report, FILE *stream)
 	size_t count = 0, i;
 	char what[64];
 
-	for (lock = report->analysis->spinlocks.locks; lock && count < DISTRIBUTIONS;
+	for (lock = report->analysis->spinlocks.locks; lock && count < DISTRIBUTIONS_MAX;
 	     lock = lock->hh.next, count++)
 		print_distribution(report, stream, lock->address, "", &lock->sum.wait,
 				   &lock->sum.hold);
-	for (entry = report->analysis->resources.resources; entry && count < DISTRIBUTIONS;
+	for (entry = report->analysis->resources.resources; entry && count < DISTRIBUTIONS_MAX;
 	     entry = entry->hh.next, count++)
 		for (i = 0; i < RESOURCE_ACCESSES; i++) {
 			snprintf(what, sizeof(what), " (%s %s)",

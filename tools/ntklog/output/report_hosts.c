@@ -78,17 +78,17 @@ void report_print_hosts(const struct report_host *hosts, size_t count, FILE *str
 {
 	uint64_t events = 0;
 	double seconds = 0;
-	size_t read = 0, i;
+	size_t read_count = 0, i;
 
 	for (i = 0; i < count; i++) {
 		events += hosts[i].event_count;
 		seconds += hosts[i].seconds;
-		read += hosts[i].is_read;
+		read_count += hosts[i].is_read;
 	}
-	fprintf(stream, "%" PRIu64 " events in %.3f s of %zu files", events, seconds, read);
-	if (read < count)
-		fprintf(stream, "; %zu file%s could not be read", count - read,
-			count - read == 1 ? "" : "s");
+	fprintf(stream, "%" PRIu64 " events in %.3f s of %zu files", events, seconds, read_count);
+	if (read_count < count)
+		fprintf(stream, "; %zu file%s could not be read", count - read_count,
+			count - read_count == 1 ? "" : "s");
 	fputc('\n', stream);
 }
 

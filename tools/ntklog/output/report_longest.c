@@ -315,7 +315,7 @@ static char *waiter_cell(const struct report *report, const void *row)
 	return strdup(text);
 }
 
-static char *waiter_attribute(const struct report *report, const void *row)
+static char *make_waiter_attribute(const struct report *report, const void *row)
 {
 	char text[CHARGE_LABEL_SIZE];
 
@@ -397,6 +397,6 @@ const struct table_class report_longest_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "step",
-	.make_attribute_text = waiter_attribute,
+	.make_attribute_text = make_waiter_attribute,
 	.make_table = make_longest,
 };

@@ -13,7 +13,7 @@
 /* Most functions of a flame graph of all locks. */
 #define FUNCTIONS_MAX	3000
 
-static const enum report_table_kind order[REPORT_TABLES] = {
+static const enum report_table_kind page_order[REPORT_TABLES] = {
 	REPORT_LOCKS, REPORT_RESOURCES, REPORT_BLOCKERS, REPORT_WAITERS, REPORT_CALLERS,
 	REPORT_LONGEST, REPORT_STACKS, REPORT_THREADS, REPORT_PROCESSORS, REPORT_UNKNOWN,
 };
@@ -76,13 +76,13 @@ static json_t *pictures_json(const struct report *report, unsigned int tables)
  * @report: report with sorted tables
  * @path: path of the page; "-" is the standard output
  * @rows_visible: most rows of a table that are visible before a click; 0 for all
- * @all: most rows of a table in the page; 0 for all
+ * @rows_max: most rows of a table in the page; 0 for all
  * @tables: tables to show, as bits, which also choose the pictures
  *
  * Return: 0, or -1 after a message.
  */
 int report_print_page(const struct report *report, const char *path, size_t rows_visible,
-		      size_t all, unsigned int tables)
+		      size_t rows_max, unsigned int tables)
 {
 	FILE *stream = page_open(path, report->file->path);
 	size_t i;
@@ -98,8 +98,9 @@ int report_print_page(const struct report *report, const char *path, size_t rows
 	report_print_facts(report, stream, "<li>", "</li>");
 	fputs("</ul></section>\n", stream);
 	for (i = 0; i < REPORT_TABLES; i++)
-		if (tables & 1 << order[i] && table_has_cells(&report->tables[order[i]]))
-			page_print_table(stream, &report->tables[order[i]], rows_visible, all);
+		if (tables & 1 << page_order[i] && table_has_cells(&report->tables[page_order[i]]))
+			page_print_table(stream, &report->tables[page_order[i]], rows_visible,
+					 rows_max);
 	if (report->analysis->wanted_lock.name) {
 		fputs("<section id=\"distributions\"><h2>Distributions</h2>\n", stream);
 		print_preformatted(report, stream, "distributions", report_print_distributions);

@@ -7,9 +7,9 @@
 
 /* Greatest number of lines; number of characters of the longest bar. */
 #define PERIODS_MAX	20
-#define BAR		40
+#define BAR_WIDTH		40
 
-static const char bar[BAR + 1] = "########################################";
+static const char bar[BAR_WIDTH + 1] = "########################################";
 
 /* Add up the slots of a period. The last period may have fewer than @count. */
 static double sum_of_slots(const struct timeline *line, size_t first, size_t count)
@@ -33,7 +33,7 @@ static void print_period(const struct report *report, FILE *stream, double from,
 	cell_format_text(CELL_TIME, &time, wait, sizeof(wait));
 	fprintf(stream, "%11.6fs %9s", from, waits);
 	if (waited > 0)
-		fprintf(stream, " %9s  %.*s", wait, (int)ceil(waited / most * BAR), bar);
+		fprintf(stream, " %9s  %.*s", wait, (int)ceil(waited / most * BAR_WIDTH), bar);
 	fputc('\n', stream);
 }
 

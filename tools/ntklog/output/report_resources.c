@@ -15,7 +15,7 @@ struct resource_row {
 	uint64_t lock;
 	const struct resource_entry *entry;
 	enum resource_kind kind;
-	enum resource_access class;
+	enum resource_access access;
 	bool is_others;
 };
 
@@ -23,7 +23,7 @@ static const struct resource_sum *sum_of(const void *row)
 {
 	const struct resource_row *resource_row = row;
 
-	return &resource_row->entry->sums[resource_row->class];
+	return &resource_row->entry->sums[resource_row->access];
 }
 
 static char *resource_cell(const struct report *report, const void *row)
@@ -49,7 +49,7 @@ static char *kind_cell(const struct report *report, const void *row)
 
 static char *class_cell(const struct report *report, const void *row)
 {
-	return strdup(((const struct resource_row *)row)->class == RESOURCE_EXCLUSIVE ?
+	return strdup(((const struct resource_row *)row)->access == RESOURCE_EXCLUSIVE ?
 		      "exclusive" : "shared");
 }
 
@@ -63,7 +63,7 @@ static const struct resource_rates *highest_rates(const struct report *report)
 	return &report->analysis->resources.highest_rates;
 }
 
-static enum sampling_kind release_sampling_kind(const struct report *report)
+static enum sampling_kind find_release_sampling(const struct report *report)
 {
 	return sampling_kind_of(highest_rates(report)->is_known,
 				highest_rates(report)->release_rate);
@@ -79,7 +79,7 @@ static double releases_error_cell(const struct report *report, const void *row)
 	const struct resource_sum *sum = sum_of(row);
 
 	return relative_error_of(sum->variance, (double)sum->release_count, sum->variance,
-				 release_sampling_kind(report));
+				 find_release_sampling(report));
 }
 
 static uint32_t group_of(const void *row)
@@ -206,12 +206,12 @@ static const struct column columns[] = {
 };
 
 static void add_row(struct report *report, const struct resource_entry *entry,
-		    enum resource_kind kind, enum resource_access class, bool is_others)
+		    enum resource_kind kind, enum resource_access access, bool is_others)
 {
 	const struct resource_rates *rates = highest_rates(report);
-	const struct resource_sum *sum = &entry->sums[class];
+	const struct resource_sum *sum = &entry->sums[access];
 	struct resource_row row = {
-		.entry = entry, .kind = kind, .class = class, .is_others = is_others,
+		.entry = entry, .kind = kind, .access = access, .is_others = is_others,
 	};
 	struct split_pair split = { 0 };
 
@@ -225,7 +225,7 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	row.times.attribute_label = report_label_text(split.label);
 	set_time_figures(&row.times.wait, report, &sum->wait,
 			 sampling_kind_of(rates->is_known, rates->contention_rate));
-	set_time_figures(&row.times.hold, report, &sum->hold, release_sampling_kind(report));
+	set_time_figures(&row.times.hold, report, &sum->hold, find_release_sampling(report));
 	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
 }
 
@@ -241,7 +241,7 @@ void report_set_resource_kinds(struct report *report, uint32_t kinds)
 	/* Files of Windows have executive resources alone. */
 	if (!(kinds & ~(1 << RESOURCE_KIND_NT)))
 		return;
-	table_show_in_order(table, table_find_column(table, "kind"));
+	table_show_column_in_order(table, table_find_column(table, "kind"));
 	table->title = kinds & 1 << RESOURCE_KIND_NT ?
 		"Executive resources and Linux' locks that sleep" : "Linux' locks that sleep";
 }
@@ -253,13 +253,13 @@ static void make_resources(struct report *report)
 		analysis->split_sums ? &analysis->split_sums->resources :
 					     &analysis->resources;
 	const struct resource_entry *entry;
-	unsigned int class, kind;
+	unsigned int access, kind;
 
-	for (class = 0; class < RESOURCE_ACCESSES; class++) {
+	for (access = 0; access < RESOURCE_ACCESSES; access++) {
 		for (entry = stats->resources; entry; entry = entry->hh.next)
-			add_row(report, entry, entry->key.kind, class, false);
+			add_row(report, entry, entry->key.kind, access, false);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
-			add_row(report, &stats->others[kind], kind, class, true);
+			add_row(report, &stats->others[kind], kind, access, true);
 	}
 	report_set_resource_kinds(report, stats->kind_mask);
 }
@@ -271,6 +271,6 @@ const struct table_class report_resources_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.make_attribute_text = lock_row_attribute,
+	.make_attribute_text = make_lock_row_attribute,
 	.make_table = make_resources,
 };

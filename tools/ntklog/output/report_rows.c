@@ -177,13 +177,13 @@ void set_unknown_time_figures(struct time_figures *figures)
 }
 
 /**
- * lock_row_attribute() - make the text of the column by
+ * make_lock_row_attribute() - make the text of the column by
  * @report: not used
  * @row: row that begins with a struct lock_row
  *
  * Return: a string for free(), or NULL without memory.
  */
-char *lock_row_attribute(const struct report *report, const void *row)
+char *make_lock_row_attribute(const struct report *report, const void *row)
 {
 	return strdup(((const struct lock_row *)row)->attribute_label);
 }

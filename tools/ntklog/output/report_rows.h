@@ -95,7 +95,7 @@ struct lock_row {
 };
 
 /* Columns of rows that begin with a struct lock_row. */
-char *lock_row_attribute(const struct report *report, const void *row);
+char *make_lock_row_attribute(const struct report *report, const void *row);
 double lock_row_wait_total(const struct report *report, const void *row);
 double lock_row_wait_error(const struct report *report, const void *row);
 double lock_row_wait_mean(const struct report *report, const void *row);

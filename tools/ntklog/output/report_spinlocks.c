@@ -79,7 +79,7 @@ static const struct spinlock_rates *highest_rates(const struct report *report)
 	return &report->analysis->spinlocks.highest_rates;
 }
 
-static enum sampling_kind acquire_sampling_kind(const struct report *report)
+static enum sampling_kind find_acquire_sampling(const struct report *report)
 {
 	return sampling_kind_of(highest_rates(report)->is_known,
 				highest_rates(report)->acquire_rate);
@@ -108,7 +108,7 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 		return INFINITY;
 	return sum->wait_only_count ? NAN :
 				      relative_error_of(variance, (double)sum->acquisition_count,
-							variance, acquire_sampling_kind(report));
+							variance, find_acquire_sampling(report));
 }
 
 static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
@@ -301,7 +301,7 @@ static bool add_row(struct report *report, enum report_table_kind table,
 		set_unknown_time_figures(&row.times.hold);
 	else
 		set_time_figures(&row.times.hold, report, &sum->hold,
-				 acquire_sampling_kind(report));
+				 find_acquire_sampling(report));
 	if (sum_is_mostly_in_step(sum))
 		row.times.hold.error = INFINITY;
 	return table_add_row(&report->tables[table], report, &row);
@@ -346,7 +346,7 @@ const struct table_class report_locks_class = {
 	.columns = columns + 1,
 	.column_count = ARRAY_SIZE(columns) - 1,
 	.sort_column_name = "wait_total",
-	.make_attribute_text = lock_row_attribute,
+	.make_attribute_text = make_lock_row_attribute,
 	.make_table = make_locks,
 };
 
@@ -357,6 +357,6 @@ const struct table_class report_callers_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.make_attribute_text = lock_row_attribute,
+	.make_attribute_text = make_lock_row_attribute,
 	.make_table = make_callers,
 };

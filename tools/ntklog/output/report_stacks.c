@@ -57,12 +57,12 @@ static double acquisitions_cell(const struct report *report, const void *row)
 	return sum_of(row)->wait_only_count ? NAN : (double)sum_of(row)->acquisition_count;
 }
 
-static enum sampling_kind sampling_kind_if(const struct report *report, bool is_sampled)
+static enum sampling_kind find_stack_sampling(const struct report *report, bool is_sampled)
 {
-	bool known = report->analysis->spinlocks.rates.is_known ||
+	bool rates_are_known = report->analysis->spinlocks.rates.is_known ||
 		     report->analysis->resources.rates.is_known;
 
-	return sampling_kind_of(known, is_sampled ? 2 : 1);
+	return sampling_kind_of(rates_are_known, is_sampled ? 2 : 1);
 }
 
 static double acquisitions_error_cell(const struct report *report, const void *row)
@@ -71,7 +71,7 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 
 	return sum->wait_only_count ? NAN :
 		relative_error_of(sum->variance, sum->acquisition_count, sum->variance,
-				  sampling_kind_if(report, sum->is_sampled));
+				  find_stack_sampling(report, sum->is_sampled));
 }
 
 static double contended_cell(const struct report *report, const void *row)
@@ -131,9 +131,9 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 		split = report_split_pair(report, entry->key.attribute_number);
 	row.times.attribute_label = report_label_text(split.label);
 	wait->total = report_cycles_ns(report, sum->wait_sum);
-	wait->error = compute_total_error(sum->wait_variance, sum->greatest_wait_variance,
+	wait->error = compute_total_error(sum->wait_variance, sum->greatest_wait_variance_part,
 					  sum->wait_sum, sum->waited_variance,
-					  sampling_kind_if(report, sum->waits_are_sampled));
+					  find_stack_sampling(report, sum->waits_are_sampled));
 	wait->mean = report_cycles_ns(report, share_of(sum->wait_sum, sum->waited_count));
 	wait->max = report_cycles_ns(report, (double)sum->wait_max);
 	if (sum->wait_only_count == sum->record_count) {
@@ -142,9 +142,9 @@ static void add_row(struct report *report, const struct stack_entry *entry,
 		return;
 	}
 	hold->total = report_cycles_ns(report, sum->hold_sum);
-	hold->error = compute_total_error(sum->hold_variance, sum->greatest_hold_variance,
+	hold->error = compute_total_error(sum->hold_variance, sum->greatest_hold_variance_part,
 					  sum->hold_sum, sum->variance,
-					  sampling_kind_if(report, sum->is_sampled));
+					  find_stack_sampling(report, sum->is_sampled));
 	hold->mean = report_cycles_ns(report, share_of(sum->hold_sum, sum->known_hold_count));
 	hold->max = report_cycles_ns(report, (double)sum->hold_max);
 	table_add_row(&report->tables[REPORT_STACKS], report, &row);
@@ -167,7 +167,7 @@ const struct table_class report_stacks_class = {
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",
-	.make_attribute_text = lock_row_attribute,
+	.make_attribute_text = make_lock_row_attribute,
 	.make_table = make_stacks,
 };
 

@@ -30,7 +30,7 @@ static char *name_cell(const struct report *report, const void *row)
 	return strdup(text ? text : "");
 }
 
-static char *thread_attribute(const struct report *report, const void *row)
+static char *make_thread_attribute(const struct report *report, const void *row)
 {
 	return strdup(((const struct thread_row *)row)->attribute_label);
 }
@@ -144,7 +144,7 @@ const struct table_class report_threads_class = {
 	.columns = thread_columns,
 	.column_count = ARRAY_SIZE(thread_columns),
 	.sort_column_name = "run_total",
-	.make_attribute_text = thread_attribute,
+	.make_attribute_text = make_thread_attribute,
 	.make_table = make_threads,
 };
 

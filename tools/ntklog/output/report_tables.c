@@ -9,7 +9,7 @@
 #include "report_rows.h"
 #include "text.h"
 
-static const struct table_class *const classes[REPORT_TABLES] = {
+static const struct table_class *const table_classes[REPORT_TABLES] = {
 	[REPORT_LOCKS] = &report_locks_class,
 	[REPORT_CALLERS] = &report_callers_class,
 	[REPORT_RESOURCES] = &report_resources_class,
@@ -22,7 +22,7 @@ static const struct table_class *const classes[REPORT_TABLES] = {
 	[REPORT_LONGEST] = &report_longest_class,
 };
 
-static const struct column column_host =
+static const struct column host_column =
 	TEXT_COLUMN("host", "host", NULL,
 		    "machine, by the name of its file; only with several files, or --ndjson");
 
@@ -41,7 +41,7 @@ enum report_table_kind report_find_table(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < REPORT_TABLES; i++)
-		if (!strcmp(classes[i]->name, name))
+		if (!strcmp(table_classes[i]->name, name))
 			break;
 	return i;
 }
@@ -54,7 +54,7 @@ enum report_table_kind report_find_table(const char *name)
  */
 const char *report_table_name(enum report_table_kind which)
 {
-	return classes[which]->name;
+	return table_classes[which]->name;
 }
 
 /**
@@ -79,7 +79,7 @@ void report_print_columns(const struct report *report, unsigned int tables, FILE
 	}
 }
 
-static void print_help(const struct column *column, FILE *stream)
+static void print_column_help(const struct column *column, FILE *stream)
 {
 	static const char *const units[] = {
 		[CELL_TEXT] = "text",
@@ -107,12 +107,13 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (!(tables & 1 << i))
 			continue;
-		fprintf(stream, "%s%s: %s\n", separator, classes[i]->name, classes[i]->title);
-		print_help(&column_host, stream);
-		for (j = 0; j < classes[i]->column_count; j++) {
-			print_help(&classes[i]->columns[j], stream);
-			if (!j && classes[i]->make_attribute_text)
-				print_help(&attribute_column, stream);
+		fprintf(stream, "%s%s: %s\n", separator, table_classes[i]->name,
+			table_classes[i]->title);
+		print_column_help(&host_column, stream);
+		for (j = 0; j < table_classes[i]->column_count; j++) {
+			print_column_help(&table_classes[i]->columns[j], stream);
+			if (!j && table_classes[i]->make_attribute_text)
+				print_column_help(&attribute_column, stream);
 		}
 		separator = "\n";
 	}
@@ -155,7 +156,7 @@ void report_show_column(struct report *report, const char *name, bool sorts)
 
 		if (column < 0)
 			continue;
-		table_show_in_order(&report->tables[i], column);
+		table_show_column_in_order(&report->tables[i], column);
 		if (sorts)
 			report->tables[i].sort_column = column;
 	}
@@ -175,13 +176,13 @@ const char *report_attribute_refusal(enum report_table_kind which, enum charge_a
 	    attribute != CHARGE_BY_THREAD && attribute != CHARGE_BY_PROCESS &&
 	    attribute != CHARGE_BY_CGROUP && attribute != CHARGE_BY_CPU)
 		return "context switches tell only task, thread, process, cgroup and cpu";
-	return classes[which]->attribute_refusal;
+	return table_classes[which]->attribute_refusal;
 }
 
 /* Make a table without rows, with the columns host and by if the report has hosts, or is split. */
 static bool make_table(struct report *report, enum report_table_kind which, bool has_host)
 {
-	const struct table_class *class = classes[which];
+	const struct table_class *class = table_classes[which];
 	struct column *columns = calloc(class->column_count + 2, sizeof(*columns)), *at = columns;
 
 	report->columns[which] = columns;
@@ -190,7 +191,7 @@ static bool make_table(struct report *report, enum report_table_kind which, bool
 		return false;
 	}
 	if (has_host)
-		*at++ = column_host;
+		*at++ = host_column;
 	*at++ = class->columns[0];
 	if (report->attribute_name && class->make_attribute_text &&
 	    !report_attribute_refusal(which, charge_find_attribute(report->attribute_name))) {
@@ -214,7 +215,7 @@ void report_make_tables(struct report *report)
 
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (make_table(report, i, false))
-			classes[i]->make_table(report);
+			table_classes[i]->make_table(report);
 	if (report_shows_per_second(report)) {
 		report_show_column(report, "per_second", true);
 		report_show_column(report, "waiting", true);
@@ -246,8 +247,8 @@ void report_print_empty(enum report_table_kind which, bool is_selection, FILE *s
 	char text[128];
 
 	snprintf(text, sizeof(text), "The table %s has no rows: no %sevents of %s.",
-		 classes[which]->name, is_selection ? "selected " : "",
-		 classes[which]->events_text);
+		 table_classes[which]->name, is_selection ? "selected " : "",
+		 table_classes[which]->events_text);
 	fputc('\n', stream);
 	text_print_wrapped(text, terminal_width(stream), stream);
 }

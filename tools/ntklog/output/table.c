@@ -16,7 +16,7 @@
 #include "text.h"
 
 /* Least error that is printed behind an estimate. */
-#define ERROR_MARKED	0.1
+#define ERROR_MARKED_MIN	0.1
 
 /**
  * table_init() - make a table without rows
@@ -25,12 +25,12 @@
  * @title: heading
  * @columns: descriptions of the columns
  * @column_count: number of @columns
- * @sort: name of the column to sort by
+ * @sort_column_name: name of the column to sort by
  *
  * Return: true, or false without memory.
  */
 bool table_init(struct table *table, const char *name, const char *title,
-		const struct column *columns, size_t column_count, const char *sort)
+		const struct column *columns, size_t column_count, const char *sort_column_name)
 {
 	size_t i;
 
@@ -47,8 +47,8 @@ bool table_init(struct table *table, const char *name, const char *title,
 	}
 	for (i = 0; i < column_count; i++)
 		if (!columns[i].is_hidden)
-			table_show_last(table, i);
-	table->sort_column = table_find_column(table, sort);
+			table_show_column_last(table, i);
+	table->sort_column = table_find_column(table, sort_column_name);
 	return true;
 }
 
@@ -233,22 +233,22 @@ static bool column_is_shown(const struct table *table, size_t column)
 }
 
 /**
- * table_show_last() - show a column, after all others
+ * table_show_column_last() - show a column, after all others
  * @table: the table
  * @column: its index
  */
-void table_show_last(struct table *table, size_t column)
+void table_show_column_last(struct table *table, size_t column)
 {
 	if (!column_is_shown(table, column))
 		table->shown_columns[table->shown_count++] = column;
 }
 
 /**
- * table_show_in_order() - show a column, where it is by its index
+ * table_show_column_in_order() - show a column, where it is by its index
  * @table: the table
  * @column: its index
  */
-void table_show_in_order(struct table *table, size_t column)
+void table_show_column_in_order(struct table *table, size_t column)
 {
 	size_t k;
 
@@ -283,16 +283,16 @@ void table_insert_errors(struct table *table, bool includes_zero)
 			continue;
 		error = table_find_column(table, table->columns[i].error_column);
 		if (includes_zero || column_has_positive_cell(table, error))
-			table_show_in_order(table, error);
+			table_show_column_in_order(table, error);
 	}
 }
 
 /**
- * table_hide() - do not show a column
+ * table_hide_column() - do not show a column
  * @table: the table
  * @column: its index
  */
-void table_hide(struct table *table, size_t column)
+void table_hide_column(struct table *table, size_t column)
 {
 	size_t k, kept = 0;
 
@@ -334,7 +334,7 @@ static int compare_rows(const void *a, const void *b, void *argument)
 }
 
 /**
- * table_sort() - sort the rows by @table->sort
+ * table_sort() - sort the rows by @table->sort_column
  * @table: table
  */
 void table_sort(struct table *table)
@@ -475,7 +475,7 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	}
 	if (!error || cell_is_unknown(shown->kind, cell_at(table, row, column)))
 		return;
-	if (!(error->number > ERROR_MARKED))
+	if (!(error->number > ERROR_MARKED_MIN))
 		return;
 	length = strlen(text);
 	cell_format_text(CELL_ERROR, error, percent, sizeof(percent));

@@ -78,17 +78,17 @@ struct table {
 };
 
 bool table_init(struct table *table, const char *name, const char *title,
-		const struct column *columns, size_t column_count, const char *sort);
+		const struct column *columns, size_t column_count, const char *sort_column_name);
 bool table_add_row(struct table *table, const struct report *report, const void *row);
 void table_write(const struct table *table, FILE *stream);
 bool table_read(struct table *table, const char *first, FILE *stream);
 void table_cut_rows(struct table *table, size_t rows);
 void table_keep_top_rows(struct table *table, size_t rows_max);
 void table_keep_rows_with_text(struct table *table, const char *part, size_t count);
-void table_show_last(struct table *table, size_t column);
-void table_show_in_order(struct table *table, size_t column);
+void table_show_column_last(struct table *table, size_t column);
+void table_show_column_in_order(struct table *table, size_t column);
 void table_insert_errors(struct table *table, bool includes_zero);
-void table_hide(struct table *table, size_t column);
+void table_hide_column(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
 void table_fit_width(struct table *table, size_t rows_max, size_t width, bool shortens);

@@ -12,13 +12,13 @@
 #include "table.h"
 #include "text.h"
 
-#define CELL_SIZE	300
+#define CELL_TEXT_SIZE	300
 
 /* Characters between two columns. */
 #define COLUMN_GAP	2
 
 /* Least width of a shortened text, with its CUT_MARK, characters. */
-#define TEXT_MIN	12
+#define TEXT_WIDTH_MIN	12
 
 /* Mark of the place where a text was shortened. */
 #define CUT_MARK	".."
@@ -91,7 +91,7 @@ static void print_padded(FILE *stream, const char *text, size_t width, bool is_l
 static size_t compute_column_width(const struct table *table, size_t column, size_t rows)
 {
 	size_t width = strlen(table->columns[column].title), row;
-	char text[CELL_SIZE];
+	char text[CELL_TEXT_SIZE];
 
 	for (row = 0; row < rows; row++) {
 		size_t length;
@@ -177,15 +177,15 @@ static void shorten_texts(struct table *table, size_t rows, size_t width, size_t
 	if (table->cuts_modules)
 		measure_columns(table, rows, widths);
 	/* The shortest texts decide which of the columns without an order have to go. */
-	table->text_width_max = TEXT_MIN;
+	table->text_width_max = TEXT_WIDTH_MIN;
 	while (compute_table_width(table, widths) > width) {
 		droppable = find_last_number_column(table);
 		if (droppable == table->column_count)
 			break;
-		table_hide(table, droppable);
+		table_hide_column(table, droppable);
 	}
 	table->text_width_max = 0;
-	for (text_width_max = width; text_width_max >= TEXT_MIN &&
+	for (text_width_max = width; text_width_max >= TEXT_WIDTH_MIN &&
 	     compute_table_width(table, widths) > width; text_width_max--)
 		table->text_width_max = text_width_max;
 }
@@ -213,7 +213,7 @@ void table_fit_width(struct table *table, size_t rows_max, size_t width, bool sh
 		droppable = find_droppable_column(table);
 		if (droppable == table->column_count)
 			break;
-		table_hide(table, droppable);
+		table_hide_column(table, droppable);
 	}
 	if (shortens)
 		shorten_texts(table, rows, width, widths);
@@ -246,7 +246,7 @@ void table_print_text(const struct table *table, FILE *stream, size_t rows_max, 
 	const char *off = *on ? "\033[0m" : "";
 	size_t rows = table_shown_row_count(table, rows_max), row, i, k;
 	size_t *width = calloc(table->column_count, sizeof(*width));
-	char text[CELL_SIZE];
+	char text[CELL_TEXT_SIZE];
 
 	if (!width)
 		return;
