@@ -41,10 +41,10 @@ class Files(unittest.TestCase):
         result = run_promtool(*arguments)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def test_rules_are_correct(self):
+    def test_promtool_accepts_the_rules(self):
         self.check_files("check", "rules", "ntklog-rules.yml")
 
-    def test_example_of_a_configuration_is_correct(self):
+    def test_promtool_accepts_the_scrape_configuration(self):
         self.check_files("check", "config", "scrape.yml")
 
     def test_alerts_fire_when_they_should(self):

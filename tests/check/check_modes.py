@@ -76,7 +76,7 @@ class Modes(unittest.TestCase):
     def setUpClass(cls):
         cls.all = {prefix: Recording(prefix) for prefix in MODES}
 
-    def test_file_has_the_mode(self):
+    def test_mode_events_have_the_mode(self):
         for prefix, mode in MODES.items():
             for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
                 (event,) = etl.events_in_order_of_time(self.all[prefix].buffers, hook_id)

@@ -33,7 +33,7 @@ class Charge(Case):
             ("my_lock", "waits_long", "holds_too"): 1000,
             ("my_lock", "waits_long", "(free, handed over)"): 500})
 
-    def test_record_that_was_written_after_the_waiters_own_has_the_holder(self):
+    def test_holder_whose_record_follows_that_of_the_waiter_is_charged(self):
         """The holder's CPU stopped after the release, and the waiter was faster."""
         self.assertEqual(self.parts_of_answer(spin_event(2000, 2100, 900, WAITER),
                                               spin_event(1000, 2000, late=2500)),
@@ -185,7 +185,7 @@ class Charge(Case):
             self.assertEqual(steal, 0)
             self.assertNotIn("Host stopped", text)
 
-    def test_other_locks_are_not_charged(self):
+    def test_holds_of_other_locks_are_not_charged(self):
         parts = self.parts_of_answer(spin_event(1000, 5000, address=LOCK + 64),
                                      spin_event(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"unknown": 3000})
@@ -197,7 +197,7 @@ class Charge(Case):
                    etl.buffer([spin_event(1000, 5000)], sequence=3, processor=1, flags=0x21))
         self.assertEqual(self.parts_of_answer(), {"holder_ran": 3000})
 
-    def test_wait_alone_is_no_hold(self):
+    def test_records_of_mode_waits_are_no_holders(self):
         """In mode waits a record tells of a wait only."""
         parts = self.parts_of_answer(etl.ntklog_rundown(2),
                                      spin_event(1500, 1500, 400, OTHER, rule=2),
@@ -218,7 +218,7 @@ class Charge(Case):
                                                   ("my_lock", "waits_long",
                                                    "(free, handed over)"): 1100})
 
-    def test_file_of_releases_alone_has_locks(self):
+    def test_answer_of_releases_without_waits_counts_the_releases(self):
         self.write_events(etl.ntklog_rundown(3, blockers=1),
                           spin_event(3000, 3000, rule=0x1C), spin_event(4000, 4000, rule=0x1C))
         text = self.report()
@@ -280,7 +280,7 @@ class Charge(Case):
         self.assertEqual(blockers[("my_lock", "waiter", "holder")], 90000)
         self.assertEqual(sum(blockers.values()), sum(parts.values()))
 
-    def test_random_records_add_up(self):
+    def test_charges_of_random_records_add_up_to_the_parts(self):
         generator = random.Random(7)
         events = []
         for _ in range(400):
@@ -347,7 +347,7 @@ class Reasons(Case):
             sleeping_event(5000, 5100, 4000, thread=56))
         self.assertIn("   Chain: waiting for inner_lock, held by bystander\n", self.report())
 
-    def test_next_owner_without_a_cpu_is_want_of_cpus(self):
+    def test_wait_for_a_next_owner_without_a_cpu_is_charged_to_no_holder(self):
         """The lock is free from 2000 on; its next owner is woken at once, and runs at 5000."""
         parts = self.parts_of_answer(switch_event(1500, 56, 57), sleeping_event(1000, 2000),
                                      switch_event(5000, 57, 56, state=5, wait_time=1),
@@ -392,7 +392,7 @@ class Reasons(Case):
 
 
 class Sampled(Case):
-    def test_charges_of_a_sample_have_an_error(self):
+    def test_charges_of_sampled_waits_have_a_sampling_error(self):
         """Forty waits that stand for ten each; the greatest part counts seven times."""
         events = []
         for number in range(40):
@@ -408,7 +408,7 @@ class Sampled(Case):
                                    ((40 + 6) * 10 * 9) ** .5 * 1000 / (40 * 10 * 1000))
             self.assertIn("ms+-16%", self.report("--table", table))
 
-    def test_charges_of_all_waits_have_no_error(self):
+    def test_charges_of_unsampled_waits_have_no_sampling_error(self):
         self.write_events(spin_event(1000, 5000), spin_event(5000, 5100, 3000, WAITER))
         (row,) = json.loads(self.report("--json"))["blockers"]
         self.assertEqual(row["charged_total_error"], 0)

@@ -285,7 +285,7 @@ class One(Case):
 
 class Wide(Case):
 
-    def test_blockers_have_their_count_and_their_error(self):
+    def test_wide_table_of_blockers_has_pieces_and_sampling_errors(self):
         events = (sleeping_event(1000 * i, 1000 * i + 900, 100, thread=55 + i % 2)
                   for i in range(1, 41))
         self.write(etl.file(etl.ntklog_rundown(0), etl.resource_rundown(2, 2), *events))

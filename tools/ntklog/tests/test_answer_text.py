@@ -28,7 +28,7 @@ class Text(Case):
         self.assertRegex(lines[0], r"^Tasks waited \d\S* for locks in .* of 2 CPUs: 13 waits\.$")
         self.assertRegex("\n".join(lines), r"(?m)^1\. ")
 
-    def test_report_fits_a_pipe(self):
+    def test_report_into_a_pipe_has_at_most_80_columns(self):
         with open(self.path + ".names", "a", encoding="ascii") as stream:
             stream.write("ffffffff81000800 t holds_for_a_while [a_module_with_a_name]\n"
                          "ffffffff81000900 t waits_for_a_while_and_longer [a_module_with_a_name]\n"
@@ -187,11 +187,11 @@ class Text(Case):
         answer = self.report().split("\n\n")[0]
         self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f]", answer), answer)
 
-    def test_one_table_alone_has_no_answer(self):
+    def test_report_of_one_table_has_no_answer(self):
         self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
         self.assertNotIn("Tasks waited", self.report("--table", "locks"))
 
-    def test_unknown_by_is_refused(self):
+    def test_unknown_value_of_by_option_is_refused(self):
         self.write_events(spin_event(1000, 5000))
         result = run("report", "--by", "moon", self.path)
         self.assertNotEqual(result.returncode, 0)

@@ -226,7 +226,7 @@ class Rules(Base):
                                                            "symbol %s+0x0/0x20 [driver]" % name))
             self.assertEqual(lines, [])
 
-    def test_hidden_caller_is_left_out(self):
+    def test_hidden_caller_is_left_out_of_the_class_name(self):
         self.assertEqual(self.class_of(other_note(SPIN, "stack", "-")), "stack")
 
     def test_cache_without_a_name_is_named_by_its_allocator(self):
@@ -257,7 +257,7 @@ class Files(Base):
                                             "0x%x 1 5 symbol - by -\n" % LOCK)
         self.assertEqual(lines, [])
 
-    def test_long_names_make_short_lines(self):
+    def test_line_of_a_lock_with_long_names_is_cut(self):
         lines, _ = self.stop_and_read_names(slab_note(SPIN, 64, 192, 192, "c" * 5000, "f" * 5000))
         self.assertEqual(len(lines), 1)
         self.assertLess(len(lines[0]), 400)

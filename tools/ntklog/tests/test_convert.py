@@ -167,7 +167,7 @@ class Perfetto(Case):
     def slices_of_locks(self, *events):
         return self.without_class_slices(self.convert_to_perfetto(*events))
 
-    def test_spin_locks_are_waited_for_and_owned(self):
+    def test_spin_lock_makes_wait_and_hold_slices(self):
         wait, hold = self.slices_of_locks(*self.events(2000000))
         us = self.US
         self.assertAlmostEqual(hold["ts"] + hold["dur"], 2000000 * us)
@@ -191,7 +191,7 @@ class Perfetto(Case):
                                            for _ in range(20)))
         self.assertEqual(trace.resets, 1)
 
-    def test_waits_alone_are_no_holds(self):
+    def test_records_of_mode_waits_make_no_hold_slices(self):
         def events(**changes):
             return self.events(10, make=lambda: etl.spin_lock(
                 acquire=2002, release=2002, depth=0, **changes))

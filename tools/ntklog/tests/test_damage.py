@@ -36,12 +36,12 @@ class Damaged(unittest.TestCase):
     def test_gzip_file_is_named(self):
         self.check_damage(gzip.compress(self.undamaged_file()), 0, "a gzip file: unpack it", 0)
 
-    def test_directory_has_no_offset(self):
+    def test_directory_is_refused_without_an_offset(self):
         with tempfile.TemporaryDirectory() as directory:
             result = run("info", directory)
             self.assertEqual(result.stderr, "ntklog: %s: Is a directory\n" % directory)
 
-    def test_text_is_refused(self):
+    def test_text_file_is_refused(self):
         self.check_damage(b"This is not an ETL file, as anybody can see from it. " * 9,
                           0, "not an ETL file", 0)
 
@@ -270,7 +270,7 @@ class Damaged(unittest.TestCase):
         result, lines = dump(data)
         self.assertEqual((result.returncode, len(lines)), (0, 6), result.stderr)
 
-    def test_sessions_that_overwrite_have_gaps(self):
+    def test_missing_buffers_of_sessions_that_overwrite_are_no_damage(self):
         for mode in (0x2, 0x400):
             data = bytearray(etl.header_buffer(3) + etl.buffer([], sequence=7) +
                              etl.buffer([], sequence=9))

@@ -231,7 +231,7 @@ class Diff(tool.Case):
         text = run("diff", "--wide", self.path, self.after, env=environment).stdout
         self.assertIn("  change %  ", text)
 
-    def test_programs_get_all_rows(self):
+    def test_csv_and_json_have_all_rows(self):
         self.write_both([spin_event(i, 100) for i in range(16, 800, 16)], [spin_event(16, 3)])
         self.assertEqual(len(self.json()["changes"]), 49)
         self.assertEqual(len(self.diff("--csv").splitlines()), 50)
@@ -438,7 +438,7 @@ class Diff(tool.Case):
         self.assertGreater(len(rows), 390)
         return sum(row["verdict"] in ("more", "less") for row in rows) / len(rows)
 
-    def test_false_alarms_are_rare(self):
+    def test_recordings_of_the_same_load_rarely_differ(self):
         """At most 5 percent of the rows claim a change, plus three standard errors of that."""
         rates = []
         for seed, (name, draw) in enumerate((

@@ -60,7 +60,7 @@ class Metrics(ExporterCase):
             {("rwlock", "class_0"): 1009, ("mutex", "unnamed"): 1, ("rwsem", "class_1"): 2})
         self.assertNotRegex(self.get_page()[1], "0x[0-9a-f]")
 
-    def test_both_formats_are_correct(self):
+    def test_both_formats_have_their_content_type_and_the_same_series(self):
         self.log_events(self.spin_event(0, 1000, 9000), self.spin_event(0, 9000, 9100, wait=6000))
         self.start_exporter()
         self.scrape_after_update()
@@ -131,7 +131,7 @@ class Metrics(ExporterCase):
                                                     "class_0"],
                          10 + 5000 + 1009)
 
-    def test_loss_is_counted_by_reason(self):
+    def test_lost_events_are_counted_by_reason(self):
         self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
         self.write_session_file(7, "stats", "total 50 46 4 0 0 0\n")
@@ -408,7 +408,7 @@ class Outputs(ExporterCase):
                           self.read_file("spinlock/acquire_sample_rate").strip()),
                          ("full", "1000"))
 
-    def test_messages_that_nobody_reads_end_nothing(self):
+    def test_closed_standard_error_does_not_end_the_exporter(self):
         process = self.start_tool("exporter", "--listen", self.address, "--interval", ".1")
         process.stderr.close()
         self.wait_for(self.read_update_count)
@@ -426,7 +426,7 @@ class Errors(ExporterCase):
         self.assertEqual(self.read_file("linux_mode").strip(), "full")
         return result.stderr
 
-    def test_wrong_options(self):
+    def test_wrong_option_values_are_refused(self):
         for option, value, words in (
                 ("--budget", "0.5", 'is not a percentage of up to 100%, such as 0.5%'),
                 ("--budget", "0%", "is not a percentage"), ("--budget", "101%", "is not a percentage"),
@@ -459,7 +459,7 @@ class Errors(ExporterCase):
         self.assertEqual(self.check_failure("--textfile", "/nonexistent/x.prom"),
                          "ntklog: /nonexistent/x.prom.part: No such file or directory\n")
 
-    def test_what_is_no_regular_file_stays(self):
+    def test_textfile_that_is_no_regular_file_is_refused_and_stays(self):
         for name, make in (("fifo", os.mkfifo), ("directory", os.mkdir),
                            ("link", lambda path: os.symlink("linux_mode", path))):
             path = os.path.join(self.directory, name)

@@ -108,7 +108,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
                 line_of_held(first + 1, "waiting", first, 8_000_000),
                 line_of_held(first, "waiting", first + 1, 8_000_000)))), [[1, 2], [3, 4]])
 
-    def test_cycle_that_one_release_ends_is_none(self):
+    def test_cycle_that_one_release_ends_is_no_deadlock(self):
         """A semaphore has several holders, and one release is enough; an rwsem needs all readers."""
         lines = (line_of_held(1, "held", 1, 9_000_000, kind="%s", mode="shared"),
                  line_of_held(1, "held", 3, 9_000_000, kind="%s", mode="shared"),
@@ -129,7 +129,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
             (lock,) = self.json(*planted)["locks"]
             self.assertEqual([holder["thread"] for holder in lock["holders"]], expected)
 
-    def test_cycle_of_edges_that_are_younger_than_the_reading_is_none(self):
+    def test_cycle_with_a_wait_that_began_during_the_reading_is_no_deadlock(self):
         """The lines are written one after the other, so such edges may not have existed together.
         """
         for young in range(4):
@@ -180,7 +180,7 @@ rwsem a_sem+0x8/0x40 [mod] 0xffff888000000001
         self.assertEqual([lock["holders"][0]["task"] for lock in held["locks"]],
                          ["[x]", "a [b] c", "?[2J\\012"])
 
-    def test_nothing_is_held(self):
+    def test_numbers_of_locks_are_zero_if_nothing_is_held(self):
         self.assertIn("No session records locks that sleep: ntklog start -e", self.run_held())
         self.write_session_file(3, "state", "started\n")
         self.assertEqual(self.run_held(), "Locks that sleep: 0 with waiters, 0 held without.\n")

@@ -106,7 +106,7 @@ lock ffff888012345678 queue.lock
         self.assertEqual(profile.samples[0][1]["acquisitions"], 1000)
         self.assertEqual(profile.comments, ["values are estimates of a sampled recording"])
 
-    def test_waits_alone_are_no_number_of_acquisitions(self):
+    def test_samples_of_mode_waits_have_no_acquisitions(self):
         ((_, values, _),) = self.convert_to_profile(
             etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2),
             self.spin_event(0, 1000, 1000, wait=10, rule=2)).samples

@@ -64,7 +64,7 @@ class SpinLocks(Case):
         self.assertIsNotNone(report["locks"][0]["hold_total_ns"])
         self.assertNotIn("linux", report["rates"])
 
-    def test_waits_alone_have_no_holds_and_no_count_of_all(self):
+    def test_rows_of_mode_waits_have_no_holds_and_no_acquisitions(self):
         report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(2),
                            lock(5, rule=2, hold=0, depth=0), lock(7, rule=2, hold=0, depth=0))
         row = report["locks"][0]
@@ -154,7 +154,7 @@ class SpinLocks(Case):
         report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000), lock(4, hold=1000001))
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
 
-    def test_without_rates_what_was_written_counts(self):
+    def test_estimates_without_rates_are_the_numbers_of_records(self):
         report = self.json(lock(5), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 2)
@@ -207,7 +207,7 @@ class SpinLocks(Case):
         self.assertTrue(report["rates_changed"])
         self.assertIn("rates were changed", self.report().stdout)
 
-    def test_rates_of_zero_are_no_rates(self):
+    def test_rates_of_zero_are_ignored(self):
         report = self.json(etl.spinlock_rundown(acquire=0), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
@@ -237,7 +237,7 @@ class SpinLocks(Case):
             self.assertAlmostEqual(row["wait_p%d_ns" % percent] / (percent * 20 * NS), 1,
                                    delta=.035)
 
-    def test_waits_are_of_the_contended(self):
+    def test_mean_wait_leaves_out_uncontended_acquisitions(self):
         row = self.json(lock(0, wait=7), lock(1, wait=100))["locks"][0]
         self.assertAlmostEqual(row["wait_mean_ns"], 100 * NS)
 
@@ -480,7 +480,7 @@ class LinuxLocks(Case):
                           if row["resource"] == "(others)"},
                          {"mutex": 411 * 40 - 16384, "rwsem": 1, "resource": 1})
 
-    def test_a_stream_is_as_its_file(self):
+    def test_report_of_a_pipe_equals_that_of_its_file(self):
         data = etl.header_buffer(3) + etl.buffer([etl.resource_rundown(50, 4)]) + \
             etl.buffer([etl.linux_lock_event("rwsem", 0x42), etl.linux_lock_event("mutex"),
                         etl.perfinfo(0x052B, etl.resource_data())], processor=1, sequence=2)
@@ -522,7 +522,7 @@ class Unchanged(Case):
             etl.resource_data(action=0x10244), etl.resource_data(action=0x10099),
             etl.resource_data(action=0x10008)))))
 
-    def test_text_is_unchanged(self):
+    def test_text_equals_the_stored_text(self):
         self.assertEqual(self.report().stdout, """\
 Tasks waited about 750us for locks in 1.000 s of 2 CPUs: 3 waits.
   100%  unknown: no record says who held the lock
@@ -560,7 +560,7 @@ lock                waiter   holder     pieces   charged   share  charged max
                "wait_p95_ns,wait_p99_ns,wait_max_ns,hold_total_ns,hold_total_error,hold_mean_ns,"
                "hold_p50_ns,hold_p95_ns,hold_p99_ns,hold_max_ns,hold_unknown,depth,initialized")
 
-    def test_csv_is_unchanged(self):
+    def test_csv_equals_the_stored_csv(self):
         self.assertEqual(self.report("--csv").stdout, self.HEADING + """
 resources,0xffff888012345678,1,resource,exclusive,1,3,0.816496580927726,3,1,1,0,0.00075,750000,\
 ,250000,250000,250000,250000,250000,303000,,101000,101000,101000,\
@@ -572,12 +572,12 @@ table,lock,waiter,holder,pieces,charged_total_ns,charged_total_error,charged_sha
 blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
 """)
 
-    def test_json_is_unchanged(self):
+    def test_json_equals_the_stored_json(self):
         report = json.loads(self.report("--json").stdout)
         self.assertEqual(list(report["resources"][0]), self.HEADING.split(",")[1:])
         self.assertEqual(report["unknown"], [])
 
-    def test_dump_is_unchanged(self):
+    def test_dump_equals_the_stored_dump(self):
         lines = run("dump", self.path).stdout.splitlines()[4:]
         self.assertEqual(lines, [
             "   1.000000000 cpu0 Resource AcquireTime=1001 HoldTime=101.000us WaitTime=%s "
@@ -588,7 +588,7 @@ blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
                            ("151.500us", 44, self.NAME, "65689", 66),
                            ("151.500us", 44, self.NAME, "initialize", 66))])
 
-    def test_conversion_is_unchanged(self):
+    def test_conversion_equals_the_stored_conversion(self):
         trace = run("convert", "--perfetto", "-", self.path, text=False).stdout
         arguments = [made["args"] for made in perfetto_decoder.Trace(trace).slices]
         for expected in ({"class": "exclusive"}, {"class": "exclusive", "contention": 1},

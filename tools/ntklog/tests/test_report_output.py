@@ -151,7 +151,7 @@ class Output(Mixed):
         text = self.report("--table", "locks", "--columns", "hold_max,lock").stdout
         self.assertRegex(text, r"\n *hold max +lock *\n")
 
-    def test_programs_get_every_column(self):
+    def test_csv_and_json_have_every_column(self):
         rows = json.loads(self.report("--json").stdout)["locks"]
         self.assertEqual(rows, json.loads(self.report("--json", "--columns", "all").stdout)["locks"])
         self.assertLess({"wait_p50_ns", "wait_p99_ns", "hold_p50_ns", "hold_p99_ns"}, set(rows[0]))
@@ -208,7 +208,7 @@ class Output(Mixed):
             if "hold p95" in titles or "run p95" in titles:
                 self.assertEqual(len(titles), len(set(titles)))
 
-    def test_programs_get_all_rows(self):
+    def test_csv_and_json_have_all_rows(self):
         self.write(etl.file(*(lock(address=0x100 + i) for i in range(35))))
         self.assertEqual(len(json.loads(self.report("--json").stdout)["locks"]), 35)
         self.assertEqual(len(self.rows_of_csv()), 35)
@@ -316,7 +316,7 @@ class Output(Mixed):
             self.assertEqual(self.heading_of(self.report_at_width(columns)).split()[0], "lock")
             self.assertIn("  wait", self.heading_of(self.report_at_width(columns)))
 
-    def test_least_important_column_goes_first(self):
+    def test_narrow_terminal_drops_the_least_important_column_first(self):
         counts = []
         for columns in range(60, 200, 10):
             text = self.report_at_width(columns)
@@ -334,7 +334,7 @@ class Output(Mixed):
         self.assertLessEqual(max(map(len, table)), 80)
         self.assertRegex(text, r"first_\u00e4+\.\.\u00e4*_last")
 
-    def test_colour_on_a_terminal_alone(self):
+    def test_only_a_terminal_gets_colours(self):
         self.assertIn(b"\x1b[", self.run_on_terminal())
         self.assertNotIn(b"\x1b[", self.run_on_terminal(NO_COLOR="1"))
         self.assertNotIn(b"\x1b[", self.run_on_terminal(TERM="dumb"))

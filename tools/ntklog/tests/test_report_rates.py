@@ -24,7 +24,7 @@ class Errors(Case):
     def text_row(self, *options):
         return self.report(*options).stdout.splitlines()[-1].split()
 
-    def test_error_follows_the_heaviest_records(self):
+    def test_sampling_error_follows_the_heaviest_records(self):
         data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 1000000),
                                                   *[lock(hold=100)] * 21])
         for sequence in 2, 3:
@@ -40,7 +40,7 @@ class Errors(Case):
                          ["0xffff888012345678", "~21079+-22%", "~21079+-22%", "276us",
                           "1.05s+-25%"])
 
-    def test_error_of_holds_follows_the_longest(self):
+    def test_sampling_error_of_holds_follows_the_longest(self):
         row = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
                         *[lock(hold=60)] * 38, *[lock(hold=100)] * 2)["locks"][0]
         self.assertAlmostEqual(row["acquisitions_error"], (40 * self.HEAVY) ** .5 / 40000)
@@ -48,7 +48,7 @@ class Errors(Case):
                                ((38 * 60 ** 2 + (2 + 6) * 100 ** 2) * self.HEAVY) ** .5 / 2480000,
                                delta=.001)
 
-    def test_error_of_few_or_uneven_records_is_unknown(self):
+    def test_sampling_error_of_few_or_uneven_records_is_unknown(self):
         """Below ten records, or where one of them is most of the sum, the error is a guess."""
         for locks in [lock()] * 9, [lock(hold=1)] * 38 + [lock(hold=100)] * 2:
             row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), *locks)["locks"][0]
@@ -57,7 +57,7 @@ class Errors(Case):
         row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), *[lock()] * 12)["locks"][0]
         self.assertAlmostEqual(row["hold_total_error"], ((12 + 6) / 1.001) ** .5 / 12, delta=.001)
 
-    def test_small_error_has_no_mark(self):
+    def test_small_sampling_error_has_no_mark(self):
         """With 99 records of the weight 1009 the error is just above 10 %, with 100 just below."""
         for count, text in (99, "~99891+-10%"), (100, "~100900"):
             data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1009, 0)])
@@ -82,7 +82,7 @@ class Errors(Case):
         rows = json.loads(self.report("--json", "--columns", "all").stdout)["locks"]
         return rows, self.report().stdout
 
-    def test_error_of_sampling_in_step_with_a_loop_is_unknown(self):
+    def test_sampling_error_in_step_with_a_loop_is_unknown(self):
         """The sampled locks repeat."""
         for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
             for processors in 1, 2:
@@ -92,7 +92,7 @@ class Errors(Case):
                     self.assertIsNone(row["hold_total_error"])
                 self.assertIn("IN STEP?", text)
 
-    def test_estimates_have_errors_if_sampling_is_not_in_step(self):
+    def test_estimates_have_sampling_errors_if_no_loop_is_in_step(self):
         """A prime rate, or locks by chance."""
         generator = random.Random(1)
         by_chance = [generator.choice((1, 2, 3)) for _ in range(24)]
@@ -102,7 +102,7 @@ class Errors(Case):
                 self.assertIsNotNone(row["acquisitions_error"])
             self.assertNotIn("IN STEP?", text)
 
-    def test_error_without_a_heavy_record_is_unknown(self):
+    def test_sampling_error_without_a_heavy_record_is_unknown(self):
         """No uncontended acquisition was sampled at rate 1000: a thousand may have happened."""
         row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), lock(5, wait=7))["locks"][0]
         self.assertIsNone(row["acquisitions_error"])
@@ -117,34 +117,34 @@ class Errors(Case):
                          "table,acquisitions,acquisitions_error,wait_total_ns,hold_total_ns\n"
                          "locks,1,,3500,50000\n")
 
-    def test_error_is_zero_where_all_are_written(self):
+    def test_sampling_error_is_zero_where_all_are_written(self):
         row = self.json(etl.resource_rundown(1, 1),
                         etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
         for column in "releases_error", "wait_total_error", "hold_total_error":
             self.assertEqual(row[column], 0)
         self.assertNotRegex("".join(self.text_row("--table", "resources")), r"\+-")
 
-    def test_error_is_unknown_where_the_rates_are_unknown(self):
+    def test_sampling_error_is_unknown_where_the_rates_are_unknown(self):
         row = self.json(lock(5), lock())["locks"][0]
         for column in "acquisitions_error", "wait_total_error", "hold_total_error":
             self.assertIsNone(row[column])
         self.assertNotIn("+-", self.report().stdout)
 
-    def test_error_of_sampled_waits_follows_the_longest(self):
+    def test_sampling_error_of_waits_follows_the_longest(self):
         row = self.json(etl.spinlock_rundown(1, 10, 1000, 0),
                         *[lock(5, wait=10), lock(5, wait=12)] * 10)["locks"][0]
         self.assertAlmostEqual(row["wait_total_error"],
                                ((10 * 10 ** 2 + (10 + 6) * 12 ** 2) * 10 * 9) ** .5 / 2200,
                                delta=.001)
 
-    def test_releases_have_an_error(self):
+    def test_estimated_releases_have_a_sampling_error(self):
         row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource_data(
             wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
         self.assertEqual(row["releases"], 101)
         self.assertAlmostEqual(row["releases_error"], (100 * 99) ** .5 / 101)
         self.assertEqual(row["wait_total_error"], 0)
 
-    def test_waits_alone_have_no_error(self):
+    def test_rows_of_mode_waits_have_no_sampling_error(self):
         row = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2),
                         lock(5, rule=2, hold=0, depth=0))["locks"][0]
         self.assertIsNone(row["acquisitions_error"])
@@ -152,11 +152,11 @@ class Errors(Case):
         self.assertEqual(row["wait_total_error"], 0)
         self.assertNotIn("-+-", self.report().stdout)
 
-    def test_page_has_errors(self):
+    def test_page_has_sampling_errors(self):
         self.write(etl.file(etl.spinlock_rundown(), *[lock()] * 4))
         self.assertIn(' data-value="4000">~4000<wbr>+-50%</td>', self.report("--html", "-").stdout)
 
-    def test_programs_get_columns_that_were_asked_for_and_no_others(self):
+    def test_csv_has_the_requested_columns_alone(self):
         self.write(etl.file(etl.spinlock_rundown(), lock()))
         self.assertEqual(self.report("--table", "locks", "--csv", "--columns", "lock,acquisitions")
                          .stdout, "table,lock,acquisitions\nlocks,0xffff888012345678,1000\n")

@@ -76,7 +76,7 @@ class Threads(Case):
             self.assertEqual([json.loads(line)["ThreadId"] for line in result.stdout.splitlines()],
                              threads, expression)
 
-    def test_process_is_no_thread(self):
+    def test_filter_by_thread_takes_no_name_of_a_process(self):
         events = (etl.process_event(8, "a.exe"), etl.thread_event(55, 8, 4, name="worker"),
                   spin_event())
         for expression, status in (("thread == a.exe/worker", 0), ("process == a.exe", 0),

@@ -267,7 +267,7 @@ class Missing(Case):
         self.assertEqual(self.read_stack_counts(),
                          {"found": 0, "missing": 0, "unknown": 0, "alone": 1})
 
-    def test_events_are_not_kept_for_ever(self):
+    def test_stack_too_far_behind_its_event_is_printed_alone(self):
         between = [etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 1)] * 1100
         buffers = [between[at:at + 100] for at in range(0, len(between), 100)]
         self.write(etl.header_buffer(3 + len(buffers)) +
@@ -324,7 +324,7 @@ class Damage(Case):
         self.check_damaged_stack(etl.stack_definition_event(1, []),
                                  "stack with 0 addresses, not 1 to 192")
 
-    def test_another_version_is_another_event(self):
+    def test_stack_event_of_an_unknown_version_is_printed_without_addresses(self):
         self.write_events_and_names(spin_event(), etl.stack_event(T, [], version=9))
         self.assertEqual(self.stacks_of_events(), [("SpinLock", ()), ("StackWalk", ())])
 
@@ -431,7 +431,7 @@ class Sums(Case):
         return {row["stack"]: row for row in json.loads(self.report("--json", "--stacks",
                                                                     "--columns", "all"))["stacks"]}
 
-    def test_weights_are_those_of_the_other_tables(self):
+    def test_weights_of_stacks_are_those_of_the_other_tables(self):
         rows = self.rows_by_stack()
         ns = 1e9 / etl.PERF_FREQ
         chain = rows["inner+0x10 < middle+0x10 < root+0x10"]
@@ -451,7 +451,7 @@ class Sums(Case):
                                    sum(row[column] for table in ("locks", "resources")
                                        for row in report[table]))
 
-    def test_errors_are_those_of_the_other_tables(self):
+    def test_sampling_errors_of_stacks_are_those_of_the_other_tables(self):
         row = self.rows_by_stack()["inner+0x10 < middle+0x10 < root+0x10"]
         heavy, light = 1000 * 999, 10 * 9
         self.assertAlmostEqual(row["acquisitions_error"], (heavy + light) ** .5 / 1010)
@@ -462,7 +462,7 @@ class Sums(Case):
         self.assertIsNone(row["acquisitions_error"])
         self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
 
-    def test_waits_alone_tell_no_acquisitions_and_no_holds(self):
+    def test_stacks_of_mode_waits_have_no_acquisitions_and_no_holds(self):
         self.write_events_and_names(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2),
                                     etl.stacks_rundown(2),
                                     spin_event(T, wait=20, hold=0, spins=3, rule=2),
@@ -535,7 +535,7 @@ class Sums(Case):
         graph = tool.pictures_of_page(self.report("--html", "-"))["flames"]["waits"]
         self.assertEqual((len(graph["functions"]), graph["left_out"]), (4, count - 4))
 
-    def test_page_without_stacks_has_none(self):
+    def test_page_without_stacks_has_no_flame_graphs(self):
         self.write_events_and_names(spin_event())
         self.assertNotIn("flames", tool.pictures_of_page(self.report("--html", "-")))
 

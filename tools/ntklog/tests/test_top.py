@@ -30,7 +30,7 @@ class Top(TopCase):
         self.assertEqual(undescribed_fields({**top, "rates": {}}, "report"), set())
         return top
 
-    def test_waits_alone_have_no_holds(self):
+    def test_rows_of_mode_waits_have_no_holds(self):
         self.set("linux_mode", "waits")
         top = self.run_top_once(*3 * [self.spin_event(5, rule=2, hold=0, depth=0)])
         self.assertEqual(top["rates"]["linux"], {"mode": "waits"})

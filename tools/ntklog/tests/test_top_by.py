@@ -130,7 +130,7 @@ class By(TopCase):
         self.assertEqual(self.waits_by_waiter(top), {"56 waiter": (1, 3000, 3000)})
         self.assertEqual(self.charges_by_holder(top), {("my_lock", "56 waiter", "50 leader"): 3000})
 
-    def test_last_attribute_counts(self):
+    def test_last_of_two_by_options_is_used(self):
         self.log_waits()
         top = json.loads(self.run_top_once("--json", "--by", "process", "--by", "task"))
         self.assertEqual(set(self.waits_by_waiter(top)), {"waiter", "other"})

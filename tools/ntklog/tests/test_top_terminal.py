@@ -160,7 +160,7 @@ class Terminal(TopCase):
         self.assertTrue(shown.startswith(CLEAR + "ntklog top"))
         self.assertNotIn("\x1b[?", shown)
 
-    def test_background_does_not_draw(self):
+    def test_top_in_the_background_draws_nothing(self):
         script = ('set -m; "$0" "$@" & read line; kill -INT $!; wait $!; echo ended with $?')
         process, terminal, slave = self.start_on_terminal(
             "-c", script, NTKLOG, "top", "-e", "spinlock", "-d", ".1", executable="/bin/sh")
