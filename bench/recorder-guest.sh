@@ -21,7 +21,7 @@ print_written_events()
 	awk '$1 == "total" { print $3 }' $S/stats
 }
 
-bench_in_state()
+measure_state()
 {
 	ntklog record -o /tmp/recorder.etl -e spinlock,resource,contextswap 2>/dev/null &
 	recorder=$!
@@ -35,8 +35,8 @@ bench_in_state()
 }
 
 insmod ntklog.ko || exit 1
-bench_in_state idle "$1"
+measure_state idle "$1"
 insmod ntklog_torture.ko torture_type=resource locks=12 nest=4 hold_us=50 duration=0 || exit 1
-bench_in_state busy "$1"
+measure_state busy "$1"
 rmmod ntklog_torture
 rmmod ntklog

@@ -75,8 +75,8 @@ class Exporter(ExporterCase):
 
     def log_contention(self, turn):
         start = 20000 * (turn + 1)
-        self.log_more(self.spin_event(3, start, start + 8000, caller=1),
-                      self.spin_event(3, start + 8000, start + 8100, wait=6000, caller=2))
+        self.append_events(self.spin_event(3, start, start + 8000, caller=1),
+                           self.spin_event(3, start + 8000, start + 8100, wait=6000, caller=2))
 
     def test_a_server_finds_the_contended_lock(self):
         with self.with_repeated_action(.2, self.log_contention), \

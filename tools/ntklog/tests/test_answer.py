@@ -6,10 +6,10 @@ import json
 import random
 
 from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event,
-                         spin_event, stack_of, switch_event)
+                         spin_event, stack_event_of, switch_event)
 import etl_writer as etl
 import tap
-from tool import run
+from tool import run_tool
 
 
 class Charge(Case):
@@ -111,7 +111,7 @@ class Charge(Case):
                          {("my_lock", "waiter", "holder (reader)"): 3000})
         (row,) = json.loads(self.report("--json"))["resources"]
         self.assertEqual((row["class"], row["releases"]), ("exclusive", 1))
-        self.assertIn("Action=rwsem_release_shared_blocker", run("dump", self.path).stdout)
+        self.assertIn("Action=rwsem_release_shared_blocker", run_tool("dump", self.path).stdout)
 
     def test_caller_names_a_sleeping_holder_without_a_stack(self):
         """The caller belongs to the record with its lock, time stamp and CPU."""
@@ -126,7 +126,7 @@ class Charge(Case):
                          {("my_lock", "waiter", "holder"): 3000})
         self.assertEqual(json.loads(self.report("--json"))["events"], 5)
         self.assertIn("CallerAddress=0xffffffff81000101 CallerAddressSymbol=holds_long+0x1",
-                      run("dump", self.path).stdout)
+                      run_tool("dump", self.path).stdout)
 
     def test_caller_of_a_lost_record_is_not_given_to_a_later_record(self):
         self.write_events(
@@ -167,7 +167,7 @@ class Charge(Case):
 
     def test_steal_time_is_reported(self):
         """400 ms of the two CPUs' second."""
-        def write(*steal):
+        def write_and_report(*steal):
             self.write_events(etl.dropped_rundown(steal=steal[0]),
                               sleeping_event(1000, 5000),
                               sleeping_event(5000, 5100, 3000, thread=56),
@@ -175,13 +175,13 @@ class Charge(Case):
                                                   time_stamp=BASE + 6000))
             return json.loads(self.report("--json"))["steal_time_ns"], self.report()
 
-        steal, text = write(10**9, 14 * 10**8)
+        steal, text = write_and_report(10**9, 14 * 10**8)
         self.assertEqual(steal, 4 * 10**8)
         self.assertIn("\n=> Host stopped virtual CPUs for 400ms, 20% of their time.\n", text)
         # It is that of the whole recording, and not of the selected part.
         self.assertNotIn("Host stopped", self.report("--from", "1us"))
         for values in (0, 0), (10**9, 10**9), (None, None):
-            steal, text = write(*values)
+            steal, text = write_and_report(*values)
             self.assertEqual(steal, 0)
             self.assertNotIn("Host stopped", text)
 
@@ -314,7 +314,8 @@ class Reasons(Case):
 
     def test_answer_says_where_the_holder_was_blocked(self):
         parts = self.parts_of_answer(
-            switch_event(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
+            switch_event(2000, 55, 57), stack_event_of(2000, 0xFFFFFFFF81000401,
+                                                       0xFFFFFFFF81000501),
             switch_event(4000, 57, 55), sleeping_event(1000, 5000),
             sleeping_event(5000, 5100, 4000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2000, "holder_blocked": 2000})
@@ -331,7 +332,7 @@ class Reasons(Case):
         """55 has my_lock and waits for inner_lock, which 57 has while it is blocked in a function."""
         self.write_events(
             switch_event(1500, 57, 0),
-            stack_of(1500, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501, thread=57),
+            stack_event_of(1500, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501, thread=57),
             switch_event(2000, 55, 0), switch_event(3900, 0, 57),
             sleeping_event(1000, 4000, thread=57, address=LOCK + 0x288), switch_event(4000, 57, 55),
             sleeping_event(4000, 4500, 2000, address=LOCK + 0x288), sleeping_event(1000, 5000),

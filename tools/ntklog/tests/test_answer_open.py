@@ -7,7 +7,7 @@ import json
 from answer_case import BASE, LOCK, NS, Case, held_event, sleeping_event, waiting_event
 import etl_writer as etl
 import tap
-from tool import run, undescribed_fields, join_wrapped_lines
+from tool import run_tool, undescribed_fields, join_wrapped_lines
 
 
 class OpenHolds(Case):
@@ -189,7 +189,7 @@ class OpenHolds(Case):
     def test_dump_prints_the_fields_of_open_holds(self):
         self.write_events(self.open_holds_begin(9000),
                           held_event(9000, "reads", kind="rwsem", wait=20, delta=2))
-        text = run("dump", self.path).stdout
+        text = run_tool("dump", self.path).stdout
         self.assertIn("NtklogOpenHold", text)
         self.assertIn("State=begin", text)
         self.assertRegex(text, "Lock=0xffff888012345678.* Since=1001000 .*ThreadId=55.*"

@@ -9,7 +9,7 @@ import random
 import etl_writer as etl
 import tap
 import tool
-from tool import draw_poisson, run
+from tool import draw_poisson, run_tool
 
 RATE = 1000
 ROWS = 100
@@ -44,7 +44,7 @@ class Coverage(tool.Case):
         # A CPU that acquires one lock alone looks like a loop in step with the rate.
         events[1:] = generator.sample(events[1:], len(events) - 1)
         self.write(etl.long_file(events))
-        result = run("report", "--json", "--table", table, self.path)
+        result = run_tool("report", "--json", "--table", table, self.path)
         self.assertEqual(result.returncode, 0, result.stderr)
         for row in json.loads(result.stdout)[table]:
             distribution, total = truth[row[name]]
@@ -97,7 +97,8 @@ class Coverage(tool.Case):
             etl.perfinfo(0x0529, etl.spin_lock(spins=0, acquire=1000, release=1000 + hold), **LATE)
             for hold in [20_000_000] * 10 + [200] * 5))
         self.write(data)
-        (row,) = json.loads(run("report", "--json", "--table", "locks", self.path).stdout)["locks"]
+        (row,) = json.loads(run_tool("report", "--json", "--table", "locks",
+                                     self.path).stdout)["locks"]
         self.assertLess(row["hold_total_error"], .05)
 
 

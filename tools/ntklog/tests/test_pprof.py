@@ -9,7 +9,7 @@ import subprocess
 import etl_writer as etl
 import pprof_decoder
 import tap
-from convert_case import Case, NTKLOG, run
+from convert_case import Case, NTKLOG, run_command
 
 
 class Pprof(Case):
@@ -140,8 +140,8 @@ lock ffff888012345678 queue.lock
         with open(self.path, "wb") as stream:
             stream.write(etl.file(self.spin_event(0, 1000, 1100),
                                   self.spin_event(9, 1200, 1300, thread=56)))
-        result = run(NTKLOG, "convert", "--pprof", self.out, "--filter", "ThreadId == 56",
-                     self.path)
+        result = run_command(NTKLOG, "convert", "--pprof", self.out, "--filter", "ThreadId == 56",
+                             self.path)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.out, "rb") as stream:
             (sample,) = pprof_decoder.Profile(stream.read()).samples
