@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * threads COUNT: create COUNT threads. Each acquires and releases a mutex of the kernel, that of
- * an empty pipe, and blocks. Prints "ready" when all are blocked; ends when its standard input ends.
+ * an empty pipe, and blocks. Prints "ready" when all are blocked, and ends with its standard input.
  */
 
 #define _GNU_SOURCE

@@ -143,8 +143,8 @@ static void check_bad_addresses(void)
 	check("refuses a NULL buffer", query(0x1F, NULL, 0x14) == -EFAULT &&
 	      set(0x1F, NULL, 0x14) == -EFAULT);
 	check("refuses a buffer that is not mapped", set(0x1F, (void *)16, 0x14) == -EFAULT);
-	check("refuses NULL arguments", ioctl(device_fd, NTKLOG_SET_SYSTEM_INFORMATION, NULL) == -1 &&
-	      errno == EFAULT);
+	check("refuses NULL arguments",
+	      ioctl(device_fd, NTKLOG_SET_SYSTEM_INFORMATION, NULL) == -1 && errno == EFAULT);
 	check("refuses an unknown ioctl number", ioctl(device_fd, _IO(0xE7, 9), wanted) == -1 &&
 	      errno == ENOTTY);
 	check("refuses an ioctl number with another size",

@@ -80,7 +80,7 @@ class Directory(unittest.TestCase):
         self.sequence = len(buffers) + 1
 
     def append_events(self, *events):
-        """Add a buffer with these events to the session that log() has filled, number 7."""
+        """Add a buffer with these events to session 7, for which log_events() was called before."""
         with open(self.session_path(7, "cpu0"), "ab") as stream:
             stream.write(etl.buffer(events, sequence=self.sequence))
         self.sequence += 1

@@ -325,7 +325,7 @@ class Page(Case):
 
 
 class Filtered(Case):
-    """The holder that a wait is charged to need not be chosen."""
+    """A wait is charged to its holder even if the filter leaves the holder out."""
 
     def test_holder_that_the_filter_leaves_out_is_charged(self):
         self.write_events(spin_event(0, 100), spin_event(110, 400, wait=60, caller=WAITER),

@@ -147,7 +147,7 @@ class Rules(Base):
                          "first_one.lock")
         self.assertEqual(self.class_name_of(slab_note(MUTEX, 64, 128, 128, "first_one")),
                          "second_one.mutex")
-        # Both have one there.
+        # Both structures have a spin lock at this offset.
         self.assertEqual(self.class_name_of(slab_note(SPIN, 32, 128, 128, "first_one")),
                          "first_one+0x20")
 

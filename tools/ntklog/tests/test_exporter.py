@@ -187,7 +187,9 @@ class Budget(ExporterCase):
         self.cpus = os.cpu_count()
 
     def log_load_until(self, condition, acquisitions=0, events=0):
-        """The numbers are those of a CPU in an interval. On a slow machine an update comes later."""
+        """Log so many acquisitions and events for each CPU and interval, until the metrics meet the
+        condition. On a slow machine an update comes later than after an interval.
+        """
         before, last = self.scrape(), time.monotonic()
         for _ in range(300):
             now = time.monotonic()

@@ -153,7 +153,7 @@ The longest waits, step by step
                       self.report())
 
     def write_cpus(self, *cpus):
-        """The events of each CPU."""
+        """Write a trace with a list of events for each CPU."""
         self.write(etl.header_buffer(2 + len(cpus)) + etl.buffer(RATES) + b"".join(
             etl.buffer(events, sequence=2 + cpu, processor=cpu, flags=0x21)
             for cpu, events in enumerate(cpus)))

@@ -78,7 +78,7 @@ class SpinLocks(Case):
         self.assertRegex(info.stdout, r"(?m)^ +linux *\n +mode +waits$")
 
     def test_waits_mode_reports_its_unmeasured_values(self):
-        """With two CPUs no CPU queues in the lock."""
+        """With two CPUs, one holds the lock and the other waits at the head of the queue."""
         def report_of(group, rate, cpus):
             data = bytearray(etl.header_buffer(2))
             struct.pack_into("<I", data, 0x48 + 0x20 + 0x0C, cpus)
@@ -458,7 +458,7 @@ class LinuxLocks(Case):
         report = self.json_of(etl.linux_lock_event("mutex"),
                               *2 * [etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))],
                               etl.perfinfo(0x052B, etl.resource_data(action=0x00020042)),
-                              # NT's alone are initialised.
+                              # Only NT's resources have the action 0x08, initialize.
                               etl.linux_lock_event("rwsem", 0x08))
         self.assertEqual([(row["kind"], row["sampled"]) for row in report["resources"]],
                          [("mutex", 1)])

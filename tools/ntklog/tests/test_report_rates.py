@@ -17,7 +17,7 @@ from tool import NTKLOG, run_tool, join_wrapped_lines
 
 
 class Errors(Case):
-    """The root of the sum of w * (w - 1), divided by the sum of w."""
+    """The sampling error of weights w: the root of the sum of w * (w - 1), by the sum of w."""
 
     HEAVY = 1000 * 999
 

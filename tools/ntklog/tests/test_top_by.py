@@ -38,7 +38,7 @@ class By(TopCase):
         self.write_file("proc/modules", "")
 
     def log_cpus(self, *cpus):
-        """A buffer of each CPU, in the order of their sequence numbers."""
+        """Log a buffer with these events for each CPU, in the order of sequence numbers."""
         self.write_session(7, etl.header_buffer(1 + len(cpus)))
         for cpu, events in enumerate(cpus):
             with open(self.session_path(7, "cpu%d" % cpu), "wb") as stream:

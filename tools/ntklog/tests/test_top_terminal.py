@@ -32,7 +32,7 @@ class Terminal(TopCase):
         return shown
 
     def read_rest(self, terminal):
-        """Read what the terminal gets until it gets nothing for a while, or for long."""
+        """Read the terminal until nothing comes for 0.2 seconds, but at most 100 times."""
         shown = ""
         for _ in range(100):
             if not select.select([terminal], [], [], .2)[0]:

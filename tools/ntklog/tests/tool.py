@@ -112,7 +112,7 @@ class Case(unittest.TestCase):
             stream.write(data)
 
     def write_trace(self, name, *events):
-        """Write a file of which each event was sampled."""
+        """Write a trace whose sample rates are 1, so each event stands for itself."""
         path = os.path.join(self.directory.name, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as stream:

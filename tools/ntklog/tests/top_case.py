@@ -32,7 +32,9 @@ class TopCase(ParameterDirectory):
                                                   **changes))
 
     def press_keys(self, terminal, keys, pattern, whole=False):
-        """Press keys, and read screens until one matches; WHOLE: one that another screen follows."""
+        """Press keys, and read screens until one matches. With WHOLE it must be complete:
+        another screen has followed.
+        """
         os.write(terminal, keys)
         shown = ""
         for _ in range(200):
