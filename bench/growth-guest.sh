@@ -16,8 +16,8 @@ print_memory()
 	echo "growth: $2 tasks, $1: $bytes bytes, $(grep 'task records' $D/linux)"
 }
 
-# sum_counter COLUMN
-sum_counter()
+# print_counter_sum COLUMN
+print_counter_sum()
 {
 	awk -v column="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i; next }
 		{ sum += $at } END { print sum }' $D/counters
@@ -28,7 +28,7 @@ measure_tasks()
 {
 	echo start >$S/state || exit 1
 	print_memory before "$1"
-	untracked=$(sum_counter SleepingUntracked)
+	untracked=$(print_counter_sum SleepingUntracked)
 	threads "$1" <end >ready &
 	exec 3>end
 	while [ ! -s ready ]; do
@@ -37,7 +37,7 @@ measure_tasks()
 	# Freed records leave the slab cache after two grace periods.
 	sleep 10
 	print_memory during "$1"
-	echo "growth: $1 tasks: $(($(sum_counter SleepingUntracked) - untracked)) acquisitions untracked"
+	echo "growth: $1 tasks: $(($(print_counter_sum SleepingUntracked) - untracked)) acquisitions untracked"
 	exec 3>&-
 	wait
 	rm ready

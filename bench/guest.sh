@@ -9,9 +9,9 @@ P=/sys/kernel/debug/ntklog/spinlock
 R=/sys/kernel/debug/ntklog/resource
 E=/sys/kernel/tracing/events/ntklog/enable
 
-# bench_in_state STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: all pairs, or the pair
-# ONLY. STATE is a name for the output.
-bench_in_state()
+# measure_state STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]: measure all pairs, or the
+# pair ONLY. STATE is a name for the output.
+measure_state()
 {
 	# shellcheck disable=SC2086 # none or one
 	insmod ntklog_bench.ko state="$1" contended_ms="${2:-0}" apc_level="${3:-0}" \
@@ -19,17 +19,17 @@ bench_in_state()
 	rmmod ntklog_bench
 }
 
-bench_in_session()
+measure_in_session()
 {
 	echo "$2" >$S/group_mask
 	echo start >$S/state
-	bench_in_state "$1"
+	measure_state "$1"
 	echo stop >$S/state
 }
 
-# bench_in_sessions STATE COUNT GROUP: the first session has PERF_SPINLOCK enabled, the others
+# measure_in_sessions STATE COUNT GROUP: the first session has PERF_SPINLOCK enabled, the others
 # GROUP.
-bench_in_sessions()
+measure_in_sessions()
 {
 	i=0
 	group=PERF_SPINLOCK
@@ -40,7 +40,7 @@ bench_in_sessions()
 		group=$3
 		i=$((i + 1))
 	done
-	bench_in_state "$1" 0 0 in_stack_at_dpc_level
+	measure_state "$1" 0 0 in_stack_at_dpc_level
 	while [ $i -gt 0 ]; do
 		i=$((i - 1))
 		echo stop >$SESSIONS/$i/state
@@ -48,43 +48,43 @@ bench_in_sessions()
 	echo 256 >$S/buffers
 }
 
-# bench_context_swaps STATE VERSION
-bench_context_swaps()
+# measure_context_swaps STATE VERSION
+measure_context_swaps()
 {
 	echo "$2" >$S/contextswap_version
 	echo PERF_CONTEXT_SWITCH >$S/group_mask
 	echo start >$S/state
-	bench_in_state "$1" 0 0 context_swap
-	bench_in_state "$1" 0 0 context_swap_from_idle
+	measure_state "$1" 0 0 context_swap
+	measure_state "$1" 0 0 context_swap_from_idle
 	echo stop >$S/state
 }
 
-bench_ready_threads()
+measure_ready_threads()
 {
 	echo PERF_DISPATCHER >$S/group_mask
 	echo start >$S/state
-	bench_in_state written 0 0 ready_thread
+	measure_state written 0 0 ready_thread
 	echo stop >$S/state
 }
 
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
 echo 0 >$P/hold_threshold
-bench_in_state off "$1"
-bench_in_state apc 0 1
-bench_in_session counters PERF_SPINLOCK_CNTRS
+measure_state off "$1"
+measure_state apc 0 1
+measure_in_session counters PERF_SPINLOCK_CNTRS
 echo 4294967295 >$P/acquire_sample_rate
 echo 4294967295 >$R/release_sample_rate
 echo 4294967295 >$R/contention_sample_rate
-bench_in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+measure_in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 # Costs that may grow with the number of held locks, and of owners.
 echo 30000 >/proc/sys/kernel/threads-max
 echo start >$S/state
 for below in 0 1 2 3 4 5 6 7 8; do
-	bench_in_state below_$below 0 0 in_stack_at_dpc_level below=$below
+	measure_state below_$below 0 0 in_stack_at_dpc_level below=$below
 done
 for owners in 1 100 10000; do
-	bench_in_state owners_$owners 0 0 resource_exclusive owners=$owners
+	measure_state owners_$owners 0 0 resource_exclusive owners=$owners
 done
 grep -H . /sys/kernel/slab/ntklog_task/object_size | sed 's/.*:/ntklog_bench: memory thread /' >/dev/kmsg
 echo stop >$S/state
@@ -92,26 +92,26 @@ echo stop >$S/state
 # unsampled.
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate
-bench_in_session session "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+measure_in_session session "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 for count in 1 2 4 8; do
-	bench_in_sessions sessions_$count $count PERF_SPINLOCK
+	measure_in_sessions sessions_$count $count PERF_SPINLOCK
 done
-bench_in_sessions one_of_8 8 PERF_SYNC_OBJECTS
+measure_in_sessions one_of_8 8 PERF_SYNC_OBJECTS
 echo "PERF_SPINLOCK PERF_SYNC_OBJECTS" >$S/group_mask
 for stacks in spinlock resource; do
 	echo $stacks >$S/stacks
 	for pair in in_stack_at_dpc_level resource_exclusive; do
 		echo start >$S/state
-		bench_in_state stacks_$stacks 0 0 $pair
+		measure_state stacks_$stacks 0 0 $pair
 		echo stop >$S/state
 	done
 done
 echo none >$S/stacks
-bench_context_swaps version_1 1
-bench_context_swaps version_4 4
-bench_ready_threads
+measure_context_swaps version_1 1
+measure_context_swaps version_4 4
+measure_ready_threads
 echo 1 >$E
-bench_in_state ftrace
+measure_state ftrace
 echo 0 >$E
 rmmod ntklog
 dmesg | grep -o 'ntklog_bench: .*'

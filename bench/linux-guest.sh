@@ -23,9 +23,9 @@ stop_and_detach()
 	sleep 2
 }
 
-# bench_in_state STATE: the workload without hooks must not run before the first session: it reads
+# measure_state STATE: the workload without hooks must not run before the first session: it reads
 # files that grow when that starts.
-bench_in_state()
+measure_state()
 {
 	echo start >$S/state
 	measure_all_pairs "$1"
@@ -56,7 +56,7 @@ for state; do
 		echo "$state" >$D/linux_mode
 		echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 	fi
-	bench_in_state "$state"
+	measure_state "$state"
 done
 measure_all_pairs restored
 measure_workload restored 4

@@ -40,8 +40,8 @@ end_recording()
 	wait $recorder
 }
 
-# bench_rate STATE SECONDS
-bench_rate()
+# measure_rate STATE SECONDS
+measure_rate()
 {
 	begin_recording -e spinlock,resource,contextswap
 	begin="$(print_kernel_time) $(print_used_time) $(print_written_events)"
@@ -50,8 +50,8 @@ bench_rate()
 	end_recording
 }
 
-# bench_workload STATE OPTION...: the hooks of sleeping locks are detached a second after the end.
-bench_workload()
+# measure_workload STATE OPTION...: the hooks of sleeping locks are detached a second after the end.
+measure_workload()
 {
 	state=$1
 	shift
@@ -72,10 +72,10 @@ bench_workload()
 insmod ntklog.ko || exit 1
 case $1 in
 rate)
-	bench_rate idle "$2"
+	measure_rate idle "$2"
 	insmod ntklog_torture.ko torture_type=resource locks=12 nest=4 hold_us=50 duration=0 ||
 		exit 1
-	bench_rate busy "$2"
+	measure_rate busy "$2"
 	rmmod ntklog_torture
 	;;
 workload)
@@ -84,11 +84,11 @@ workload)
 	run_workload
 	end_recording
 	sleep 2
-	bench_workload default
-	bench_workload spinning -e linux_spinlock,linux_rwlock
+	measure_workload default
+	measure_workload spinning -e linux_spinlock,linux_rwlock
 	kinds=linux_mutex,linux_rwsem,linux_rt_mutex
-	bench_workload sleeping -e $kinds,linux_semaphore,linux_percpu_rwsem,linux_ww_mutex
-	bench_workload sampled --mode sampled
+	measure_workload sleeping -e $kinds,linux_semaphore,linux_percpu_rwsem,linux_ww_mutex
+	measure_workload sampled --mode sampled
 	;;
 esac
 rmmod ntklog

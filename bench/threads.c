@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * threads COUNT: create so many threads. Each acquires and releases a mutex of the kernel, that of
- * an empty pipe, and blocks. Prints "ready" then, and ends with its standard input.
+ * threads COUNT: create COUNT threads. Each acquires and releases a mutex of the kernel, that of
+ * an empty pipe, and blocks. Prints "ready" when all are blocked, and ends with its standard input.
  */
 
 #define _GNU_SOURCE
@@ -14,16 +14,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int ends[2];
-static atomic_ulong blocked;
+static int pipe_ends[2];
+static atomic_ulong blocked_count;
 
 static void *acquire_and_block(void *unused)
 {
 	char byte;
 
-	if (read(ends[0], &byte, 1) == 0)
+	if (read(pipe_ends[0], &byte, 1) == 0)
 		return unused;
-	atomic_fetch_add(&blocked, 1);
+	atomic_fetch_add(&blocked_count, 1);
 	pause();
 	return unused;
 }
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	char byte;
 
-	if (stacks == MAP_FAILED || pipe2(ends, O_NONBLOCK)) {
+	if (stacks == MAP_FAILED || pipe2(pipe_ends, O_NONBLOCK)) {
 		perror("threads");
 		return 1;
 	}
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	while (atomic_load(&blocked) < count)
+	while (atomic_load(&blocked_count) < count)
 		usleep(1000);
 	puts("ready");
 	fflush(stdout);

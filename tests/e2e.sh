@@ -38,15 +38,15 @@ run_guest()
 	cp "$built/ntklog.ko" "$built"/{workload,tests/modules}/*.ko "$TESTS"/guest/*.sh "$DIR/"
 	cat >"$DIR/guest.sh" <<-END
 		. ./lib.sh
-		taken_so_far()
+		print_times()
 		{
 			awk 'FNR == NR { busy = \$2 + \$3 + \$4 + \$7 + \$8; nextfile }
 				{ print int(\$1), int(busy / 100) }' /proc/stat /proc/uptime
 		}
 		for script in $*; do
-			since=\$(taken_so_far)
+			since=\$(print_times)
 			. "./\$script.sh"
-			echo "\$since \$(taken_so_far)" | awk -v script=\$script \
+			echo "\$since \$(print_times)" | awk -v script=\$script \
 				'{ print "took " \$3 - \$1 " s, " \$4 - \$2 " of a processor:", script }'
 		done
 	END

@@ -37,16 +37,16 @@ static struct kspin_lock completions_lock;
 static LIST_HEAD(completions);
 
 static struct kspin_lock statistics_lock;
-static unsigned int completed, found;
+static unsigned int completed_requests, found_keys;
 
-/* Static, so it needs no initialisation. */
+/* A static lock needs no initialization. */
 static struct ex_spin_lock table_lock;
 static unsigned int table[TABLE_SIZE];
 
 static struct eresource settings_resource;
 static char *settings;
 
-/* May wait for memory while it owns the resource, as no spin lock's owner may. */
+/* The owner of a resource may wait for memory; the owner of a spin lock may not. */
 static int change_settings(const char *text)
 {
 	char *changed;
@@ -68,21 +68,22 @@ static void show_settings(void)
 	ex_release_resource_lite(&settings_resource);
 }
 
-/* Readers do not keep each other out. */
+/* Shared owners do not exclude each other. */
 static bool look_up(unsigned int key)
 {
 	u8 old_irql = ex_acquire_spin_lock_shared(&table_lock);
-	bool is_there = table[key % TABLE_SIZE] == key;
+	bool is_found = table[key % TABLE_SIZE] == key;
 
 	ex_release_spin_lock_shared(&table_lock, old_irql);
-	return is_there;
+	return is_found;
 }
 
 /*
- * Look first, and change only what is not there yet. If somebody else looks at
- * the same time it is let go and acquired anew, and may have changed meanwhile.
+ * Write only if the key is not in the table. If the lock has another shared
+ * owner, it cannot be converted: release it and acquire it exclusively. Another
+ * processor may have changed the table in between.
  */
-static void enter(unsigned int key)
+static void enter_key(unsigned int key)
 {
 	u8 old_irql = ex_acquire_spin_lock_shared(&table_lock);
 
@@ -107,7 +108,7 @@ static void submit(struct request *request)
 	ke_release_in_stack_queued_spin_lock(&handle);
 }
 
-/* The device's interrupt: here one that a processor sends to itself. */
+/* Stands for the device's interrupt: a processor sends it to itself. */
 static void complete_requests(struct irq_work *work)
 {
 	struct klock_queue_handle handle;
@@ -124,14 +125,14 @@ static void complete_requests(struct irq_work *work)
 	} while (request);
 }
 
-static struct irq_work device = IRQ_WORK_INIT_HARD(complete_requests);
+static struct irq_work device_interrupt = IRQ_WORK_INIT_HARD(complete_requests);
 
-/* The driver's DPC would do this: from one queue to the other. */
+/* Move all requests from one queue to the other, as the driver's DPC would. */
 static void start_io(void)
 {
 	struct klock_queue_handle handle;
 	struct request *request;
-	bool is_there;
+	bool is_found;
 	u8 old_irql;
 
 	for (;;) {
@@ -143,18 +144,18 @@ static void start_io(void)
 		if (!request)
 			return;
 
-		is_there = look_up(request->key);
-		enter(request->key);
+		is_found = look_up(request->key);
+		enter_key(request->key);
 		ke_acquire_spin_lock(&statistics_lock, &old_irql);
-		completed++;
-		found += is_there;
+		completed_requests++;
+		found_keys += is_found;
 		ke_release_spin_lock(&statistics_lock, old_irql);
 
 		ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&completions_lock,
 								    &handle);
 		list_add_tail(&request->list, &completions);
 		ke_release_in_stack_queued_spin_lock(&handle);
-		irq_work_queue(&device);
+		irq_work_queue(&device_interrupt);
 	}
 }
 
@@ -188,12 +189,12 @@ static int __init example_init(void)
 			err = -ENOMEM;
 			goto err_free;
 		}
-		/* Pairs of the same key: the second finds what the first entered. */
+		/* Two requests have the same key: the second finds the first one's entry. */
 		request->key = 1 + i / 2;
 		submit(request);
 	}
 	start_io();
-	pr_info("%u requests, %u found in the table\n", completed, found);
+	pr_info("%u requests, %u found in the table\n", completed_requests, found_keys);
 	return 0;
 
 err_free:
@@ -206,10 +207,10 @@ err_delete:
 
 static void __exit example_exit(void)
 {
-	/* All have been completed then. */
-	irq_work_sync(&device);
+	/* Wait until the interrupt has freed all requests. */
+	irq_work_sync(&device_interrupt);
 	kfree(settings);
-	/* Before its memory goes: it is in the list of live resources. */
+	/* The list of live resources must not have a resource whose memory is freed. */
 	ex_delete_resource_lite(&settings_resource);
 }
 

@@ -13,9 +13,9 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 
-# verify COMPILE-OPTIONS -- RUN-OPTIONS: of spin's verifier pan. Fails unless it prints "errors: 0"
-# and has searched to the end.
-verify()
+# verify_model COMPILE-OPTIONS -- RUN-OPTIONS: options of spin's verifier pan, which must print
+# "errors: 0" and search to the end.
+verify_model()
 {
 	local options=()
 	while [ "$1" != -- ]; do
@@ -31,5 +31,5 @@ verify()
 
 spin -DBROKEN="$broken" -a "$model" >spin.log || { cat spin.log; exit 1; }
 # The first run checks assertions and deadlocks, the second one the model's claim about progress.
-verify -DNOCLAIM -DSAFETY --
-verify -DNFAIR=3 -- -a -f
+verify_model -DNOCLAIM -DSAFETY --
+verify_model -DNFAIR=3 -- -a -f

@@ -189,7 +189,7 @@ class Records(unittest.TestCase):
         for _, _, values in records:
             self.assertRegex(values["caller"], r"^(in_stack|torture)_release\+0x[0-9a-f]+")
 
-    def test_ntklog_dump_prints_the_same(self):
+    def test_ntklog_dump_prints_the_decoded_records(self):
         output = subprocess.run([NTKLOG, "dump", "--cycles", path_of("both.etl")], text=True,
                                 check=True, stdout=subprocess.PIPE).stdout
         lines = [line for line in output.splitlines() if " SpinLock " in line]
@@ -292,7 +292,7 @@ class Resources(unittest.TestCase):
     def test_tracepoint_alone_gets_records(self):
         self.assertGreater(len(list(read_trace_cmd_resources("resource-alone.report"))), 50)
 
-    def test_ntklog_dump_prints_the_same(self):
+    def test_ntklog_dump_prints_the_decoded_records(self):
         output = subprocess.run([NTKLOG, "dump", "--cycles", path_of("resources.etl")], text=True,
                                 check=True, stdout=subprocess.PIPE).stdout
         lines = [line for line in output.splitlines() if " Resource " in line]

@@ -100,7 +100,7 @@ class Metrics(unittest.TestCase):
 
 
 class Budget(unittest.TestCase):
-    def test_changes_are_metrics_and_messages(self):
+    def test_changes_for_the_budget_are_metrics_and_messages(self):
         found = parse_samples(read_text("exporter-budget.prom"))
         self.assertGreaterEqual(found["ntklog_overhead_budget_changes_total", "down"], 3)
         said = read_text("exporter-2.log")

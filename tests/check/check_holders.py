@@ -67,7 +67,7 @@ class Holders(unittest.TestCase):
     def setUpClass(cls):
         cls.one, cls.full = Recording("holders"), Recording("full")
 
-    def test_file_has_the_mode(self):
+    def test_mode_events_have_the_mode(self):
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
             (event,) = etl.events_in_order_of_time(self.one.buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (HOLDERS_MODE, 1))

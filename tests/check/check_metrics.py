@@ -41,10 +41,10 @@ class Files(unittest.TestCase):
         result = run_promtool(*arguments)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def test_rules_are_correct(self):
+    def test_promtool_accepts_the_rules(self):
         self.check_files("check", "rules", "ntklog-rules.yml")
 
-    def test_example_of_a_configuration_is_correct(self):
+    def test_promtool_accepts_the_scrape_configuration(self):
         self.check_files("check", "config", "scrape.yml")
 
     def test_alerts_fire_when_they_should(self):
@@ -75,8 +75,8 @@ class Exporter(ExporterCase):
 
     def log_contention(self, turn):
         start = 20000 * (turn + 1)
-        self.log_more(self.spin_event(3, start, start + 8000, caller=1),
-                      self.spin_event(3, start + 8000, start + 8100, wait=6000, caller=2))
+        self.append_events(self.spin_event(3, start, start + 8000, caller=1),
+                           self.spin_event(3, start + 8000, start + 8100, wait=6000, caller=2))
 
     def test_a_server_finds_the_contended_lock(self):
         with self.with_repeated_action(.2, self.log_contention), \

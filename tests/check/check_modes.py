@@ -23,7 +23,7 @@ MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2, "blockers": 0,
          "sampled-blockers": 1}
 # Bits of Rule: the release left a waiter behind; it was written for that reason alone.
 BLOCKER, BLOCKER_ONLY = 4, 8
-# The start of the hold is not known: its acquisition was not chosen in mode sampled.
+# The start of the hold is not known: its acquisition was not sampled.
 HOLD_UNKNOWN = 16
 # In cycles: the default of linux_pairs.ko.
 HOLD_CYCLES = 1500000
@@ -76,7 +76,7 @@ class Modes(unittest.TestCase):
     def setUpClass(cls):
         cls.all = {prefix: Recording(prefix) for prefix in MODES}
 
-    def test_file_has_the_mode(self):
+    def test_mode_events_have_the_mode(self):
         for prefix, mode in MODES.items():
             for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
                 (event,) = etl.events_in_order_of_time(self.all[prefix].buffers, hook_id)
@@ -179,7 +179,7 @@ class Sampled(unittest.TestCase):
 
 
 class WaitsAlone(unittest.TestCase):
-    """Mode waits works on a kernel whose functions cannot be redirected."""
+    """The cases of mode waits, which also run on kernels whose functions cannot be redirected."""
 
     prefixes = ("waits",)
 

@@ -39,7 +39,7 @@ def read_bytes(name):
         return stream.read()
 
 
-def overlap(begin, end, other_begin, other_end):
+def overlap_time(begin, end, other_begin, other_end):
     return max(min(end, other_end) - max(begin, other_begin), 0)
 
 
@@ -125,8 +125,8 @@ class Charges(unittest.TestCase):
         for lock in self.one.locks:
             for wait, told in self.one.waits_with_answer(lock):
                 for hold in self.one.holds_of(lock):
-                    if hold is not wait and overlap(wait.before, wait.acquired, hold.acquired,
-                                                    hold.releasing):
+                    if hold is not wait and overlap_time(wait.before, wait.acquired, hold.acquired,
+                                                         hold.releasing):
                         yield wait, told, hold
 
     def time_in_parts(self, told, thread, parts):
@@ -180,13 +180,13 @@ class Charges(unittest.TestCase):
     def test_charged_times_are_those_of_the_holds(self):
         for wait, told, hold in self.overlapping_holds():
             charged = self.time_in_parts(told, hold.thread, "holder") / self.one.ns
-            planted = sum(overlap(wait.before, wait.acquired, one.begin, one.end)
+            planted = sum(overlap_time(wait.before, wait.acquired, one.begin, one.end)
                           for one in self.one.planted
                           if (one.lock, one.function) == (hold.lock, hold.function))
             # Rounding to the nanosecond.
             self.assertGreaterEqual(charged + 10, planted, (wait, hold))
-            self.assertLessEqual(charged - 10, overlap(wait.before, wait.acquired, hold.before,
-                                                       hold.after), (wait, hold))
+            self.assertLessEqual(charged - 10, overlap_time(wait.before, wait.acquired, hold.before,
+                                                            hold.after), (wait, hold))
 
     def test_time_in_which_the_lock_is_handed_over_is_free(self):
         (planted,) = [one for one in self.one.planted if one.part == "free"]
@@ -269,11 +269,11 @@ class Charges(unittest.TestCase):
                 planted.end - planted.begin
             self.assertGreaterEqual(blocked if planted.part == "holder_blocked" else ready, least)
             for wait, told in self.one.waits_with_answer(planted.lock):
-                if wait is holder or not overlap(wait.before, wait.acquired, planted.begin,
-                                                 planted.end):
+                if wait is holder or not overlap_time(wait.before, wait.acquired, planted.begin,
+                                                      planted.end):
                     continue
                 time = self.time_in_parts(told, holder.thread, planted.part) / self.one.ns
-                share = overlap(wait.before, wait.acquired, acquired, released) / \
+                share = overlap_time(wait.before, wait.acquired, acquired, released) / \
                     (released - acquired)
                 self.assertGreaterEqual(time, least * share / 2, (planted, told))
                 compared += 1
@@ -323,7 +323,7 @@ class Switches(Charges):
                 absences[swap.new_thread_id].append((begins.pop(swap.new_thread_id),
                                                      event.time_stamp))
         compared = [
-            (ready + blocked, sum(overlap(acquired, released, *absence)
+            (ready + blocked, sum(overlap_time(acquired, released, *absence)
                                   for absence in absences[thread]))
             for (_, thread), records in self.one.records_by_lock().items()
             for _, _, acquired, released, ready, blocked in records

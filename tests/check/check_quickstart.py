@@ -185,7 +185,7 @@ def script_lines(commands):
             yield "cat >%s <<'END'" % shlex.quote(words[1])
             yield from command.output
             yield "END"
-        yield "run %s" % shlex.quote(command.text)
+        yield "print_and_run %s" % shlex.quote(command.text)
 
 
 def shorten_line(wanted, line):

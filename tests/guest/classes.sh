@@ -5,7 +5,8 @@
 
 . ./linux_lib.sh
 
-# collect_truth FILE: until /tmp/truth is removed. /tmp/walks has the number of lists.
+# collect_truth FILE: append the module's list again and again until /tmp/truth is removed.
+# /tmp/walks has the number of lists.
 collect_truth()
 {
 	walks=0
@@ -45,8 +46,8 @@ churn_objects()
 	done
 }
 
-# run_load_across_walks LOAD: until the module has made more lists. The class of an object is known
-# between two lists in which it is the same.
+# run_load_across_walks LOAD: repeat LOAD until the module has made four more lists. The class of an
+# object is known between two lists in which it is the same.
 run_load_across_walks()
 {
 	least=$(($(cat /tmp/walks) + 4))
@@ -56,7 +57,7 @@ run_load_across_walks()
 	done
 }
 
-# record_with_truth NAME LOAD: NAME.etl, and the module's lists in NAME.truth.
+# record_with_truth NAME LOAD: record LOAD in NAME.etl, and save the module's lists in NAME.truth.
 record_with_truth()
 {
 	rm -f /tmp/walks

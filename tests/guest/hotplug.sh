@@ -16,8 +16,8 @@ echo stop >$S/state
 cat $S/header $S/cpu* >hotplug.etl
 cat $S/stats >hotplug.stats
 
-# start_during_hotplug MICROSECONDS: after CPU 1 has begun to come online. It must have buffers
-# then, which is a line of stats.
+# start_during_hotplug MICROSECONDS: start a session so long after CPU 1 has begun to come online.
+# When it is online, CPU 1 must have buffers, which the file stats shows as a line of cpu1.
 start_during_hotplug()
 {
 	echo 0 >/sys/devices/system/cpu/cpu1/online

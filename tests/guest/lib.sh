@@ -8,8 +8,7 @@ S=$D/sessions/0
 P=$D/spinlock
 R=$D/resource
 
-# check NAME COMMAND...: print the result of a test: ok if the command succeeds; else its output,
-# too.
+# check NAME COMMAND...: print "ok" if the command succeeds; otherwise "not ok" and its output.
 check()
 {
 	name=$1
@@ -28,7 +27,8 @@ is()
 	[ "$1" = "$2" ] || { echo "'$1', expected '$2'"; return 1; }
 }
 
-# write_is_refused ERROR FILE TEXT: TEXT has escapes of printf. The file must read as before.
+# write_is_refused ERROR FILE TEXT: test that writing TEXT, with escapes of printf, fails with ERROR
+# and does not change what FILE reads.
 write_is_refused()
 {
 	before=$(cat "$2" 2>/dev/null)
@@ -48,13 +48,13 @@ write_succeeds()
 	printf '%s\n' "$2" >"$1" && is "$(cat "$1")" "${3:-$2}"
 }
 
-# file_mode_is FILE MODE: owned by root.
+# file_mode_is FILE MODE: test that FILE has MODE and is owned by root.
 file_mode_is()
 {
 	is "$(stat -c '%a %u' "$1")" "$2 0"
 }
 
-# print_le32 NUMBER...: as binary little-endian words.
+# print_le32 NUMBER...: print each number as four binary bytes, the lowest first.
 print_le32()
 {
 	for word; do
@@ -78,7 +78,7 @@ kernel_is_silent()
 
 # A test waits for conditions, not for a time, because every duration depends on the host's load.
 
-# wait_for COMMAND...: run the command every 100 ms until it succeeds; fails after 3000 times.
+# wait_for COMMAND...: run the command every 100 ms until it succeeds. Fail after 3000 times.
 wait_for()
 {
 	turns=0
@@ -89,8 +89,8 @@ wait_for()
 	done
 }
 
-# repeat_until COMMAND...: as wait_for, for a command that does some work itself; fails after 20
-# times.
+# repeat_until COMMAND...: run the command, which does some work itself, until it succeeds. Fail
+# after 20 times.
 repeat_until()
 {
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -104,7 +104,8 @@ save_counters()
 	cat $D/counters >/tmp/mark
 }
 
-# counter_has_grown NAME AMOUNT: by AMOUNT or more on each CPU since save_counters().
+# counter_has_grown NAME AMOUNT: test that NAME has grown by AMOUNT or more on each CPU since
+# save_counters().
 counter_has_grown()
 {
 	cat /tmp/mark $D/counters | awk -v name="$1" -v amount="$2" '
@@ -150,10 +151,10 @@ torture_has_ended()
 	dmesg | grep 'ntklog_torture: ' | tail -n 1 | grep -q 'End of test'
 }
 
-# trace_torture FILE EVENT COUNTER PARAMETER...: record the torture of a second by trace-cmd; again,
-# each time a second longer, until COUNTER has grown by 100 on each CPU. The torture has ended, but
-# is not unloaded, when trace-cmd saves the kernel's symbols. The file trace.mask gets the groups
-# that the tracepoint has enabled.
+# trace_torture FILE EVENT COUNTER PARAMETER...: record the torture with trace-cmd for a second,
+# then for two and so on, until COUNTER grows by 100 on each CPU during a recording. The torture has
+# ended, but is not unloaded, when trace-cmd saves the kernel's symbols. The file trace.mask gets
+# the groups that the tracepoint has enabled.
 trace_torture()
 {
 	file=$1 event=$2 counter=$3
@@ -172,7 +173,7 @@ trace_torture()
 	done
 }
 
-# run_torture PARAMETER...: for a second.
+# run_torture PARAMETER...: run the torture of locks for a second, and test that it succeeds.
 run_torture()
 {
 	run_torture_until true "$@"

@@ -44,7 +44,7 @@ spinning_hooks_are_off()
 		is "$(count_redirected_functions)" 0 && is "$(print_slots_in_use)" 0
 }
 
-# record_mode MODE PREFIX ARGUMENT...: linux_pairs.ko gets the arguments.
+# record_mode MODE PREFIX ARGUMENT...: record linux_pairs.ko, which gets the arguments, in PREFIX.*.
 record_mode()
 {
 	mode=$1
@@ -71,8 +71,8 @@ record_mode()
 	check "modes: $prefix: the end of the session restores the functions" spinning_hooks_are_off
 }
 
-# start_load PAUSE: in the background until end_load, with PAUSE microseconds between rounds. Rounds
-# are short, because a round that has begun delays the end of the load.
+# start_load PAUSE: start a load in the background, with PAUSE microseconds between two rounds.
+# Rounds are short, because end_load waits for those that have begun.
 start_load()
 {
 	touch /tmp/load

@@ -4,7 +4,8 @@
 # Waits for resources count as excessive after 2 and 4 ms.
 dmesg -c >boot.log
 insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4 || exit 1
-# ntklog must warn once if the kernel has marked the TSC unstable, which depends on the host.
+# ntklog must warn once if the kernel has marked the TSC unstable, which depends on the host; else
+# never.
 check "load: one warning if the TSC is unstable" is \
 	"$(dmesg | grep -c 'ntklog: the TSC is unstable')" \
 	"$(grep -c -m 1 'Marking TSC unstable' boot.log)"

@@ -4,8 +4,8 @@
 # Run the commands of Documentation/guide/quickstart.rst. check_quickstart.py extracts them from the
 # page (quickstart.commands).
 
-# quickstart.commands calls this.
-run()
+# print_and_run COMMAND: quickstart.commands calls this function for each command of the page.
+print_and_run()
 {
 	printf '# %s\n' "$1"
 	eval "$1" 2>&1 || echo "exit status $?"

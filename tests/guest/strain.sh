@@ -15,7 +15,8 @@
 
 PROCESSOR=/sys/devices/system/cpu/cpu3/online
 
-# repeat_until_stop NAME: until /tmp/stop exists; /tmp/again.NAME has the number of calls.
+# repeat_until_stop NAME: call the function NAME until /tmp/stop exists. /tmp/again.NAME has the
+# number of calls.
 repeat_until_stop()
 {
 	count=0
@@ -27,7 +28,8 @@ repeat_until_stop()
 	done
 }
 
-# all_have_run NUMBER: a file that is just being written is empty, and counts as none.
+# all_have_run NUMBER: test that NUMBER files /tmp/again.* exist and each has 1 or more. A file that
+# is just being written is empty.
 all_have_run()
 {
 	cat /tmp/again.* | awk -v all="$1" '{ few += $1 < 1 } END { exit few || NR < all }'

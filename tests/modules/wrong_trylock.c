@@ -12,7 +12,7 @@ static char *function = "tracked__raw_write_trylock";
 module_param(function, charp, 0444);
 MODULE_PARM_DESC(function, "name of the trylock function");
 
-static int fail(struct kprobe *probe, struct pt_regs *regs)
+static int fail_trylock(struct kprobe *probe, struct pt_regs *regs)
 {
 	regs->ax = 0;
 	regs->ip = *(unsigned long *)regs->sp;
@@ -20,13 +20,13 @@ static int fail(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* A kprobe with a post handler is not optimized to a jump, after which fail() could not set ip. */
+/* A kprobe with a post handler is not optimized to a jump, so fail_trylock() can set ip. */
 static void empty_post_handler(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }
 
 static struct kprobe probe = {
-	.pre_handler = fail,
+	.pre_handler = fail_trylock,
 	.post_handler = empty_post_handler,
 };
 

@@ -24,7 +24,7 @@
 #define FILES_MAX 512
 
 static char *files[FILES_MAX];
-static int file_count, device, quiet;
+static int file_count, device_fd, quiet;
 static long writes_accepted, writes_refused, ioctl_count;
 static uint64_t random_state;
 
@@ -157,7 +157,7 @@ static void abuse_device(void)
 	make_random_text(buffer);
 	if (!random_below(4))
 		call.system_information = (uint64_t)random_below(0x7FFFFFFF) << random_below(33);
-	ioctl(device, random_below(10) ? numbers[random_below(2)] : random_below(0x7FFFFFFF),
+	ioctl(device_fd, random_below(10) ? numbers[random_below(2)] : random_below(0x7FFFFFFF),
 	      random_below(20) ? (void *)&call : (void *)(uintptr_t)random_below(0x7FFFFFFF));
 	ioctl_count++;
 }
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 	writes = strtol(argv[3], NULL, 0);
 	quiet = argc > 4;
 	find_files(argv[1]);
-	device = open("/dev/ntklog", O_RDWR);
+	device_fd = open("/dev/ntklog", O_RDWR);
 	printf("# abuse: seed %s, %ld writes, %d files\n", argv[2], writes, file_count);
 	fflush(stdout);
 	while (writes_accepted + writes_refused < writes) {

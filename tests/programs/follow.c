@@ -24,7 +24,7 @@
 #define CPUS 2
 
 static const char *session, *directory;
-static int is_poll, early_ends, fds[CPUS];
+static int uses_poll, early_end_count, fds[CPUS];
 
 static int file_exists(const char *name)
 {
@@ -40,7 +40,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static long read_all(int fd)
+static long read_available_bytes(int fd)
 {
 	static char buffer[1 << 16];
 	long sum = 0, got;
@@ -66,7 +66,7 @@ static int session_is_stopped(void)
 	return !strcmp(text, "stopped\n");
 }
 
-/* Open the files. Until the session has started they do not exist or cannot be opened. */
+/* Open the files, which do not exist or cannot be opened until the session has started. */
 static void open_files(void)
 {
 	struct pollfd file = { .events = POLLIN };
@@ -80,7 +80,7 @@ static void open_files(void)
 				fail(strerror(errno));
 		file.fd = fds[i];
 		poll(&file, 1, 0);
-		early_ends += is_poll ? !!(file.revents & POLLHUP) : session_is_stopped();
+		early_end_count += uses_poll ? !!(file.revents & POLLHUP) : session_is_stopped();
 	}
 	snprintf(path, sizeof(path), "%s/opened", directory);
 	close(open(path, O_WRONLY | O_CREAT, 0600));
@@ -95,31 +95,31 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		return 2;
 	session = argv[1];
-	is_poll = !strcmp(argv[2], "poll");
+	uses_poll = !strcmp(argv[2], "poll");
 	directory = argv[3];
 	open_files();
 	for (i = 0; i < CPUS; i++)
 		files[i] = (struct pollfd) { .fd = fds[i], .events = POLLIN };
 	while (open_count) {
 		/*
-		 * If "stopping" is missing before and after an end was seen, the end came too
-		 * early.
+		 * An end came too early if "stopping" is missing both before and after the end
+		 * was seen.
 		 */
 		int stop_was_requested = file_exists("stopping");
-		int stopped = !is_poll && session_is_stopped();
+		int stopped = !uses_poll && session_is_stopped();
 
 		if (poll(files, CPUS, 1) < 0)
 			fail("poll");
 		for (i = 0; i < CPUS; i++) {
 			if (files[i].fd < 0)
 				continue;
-			if (is_poll)
+			if (uses_poll)
 				stopped = files[i].revents & POLLHUP;
-			sum += read_all(fds[i]);
+			sum += read_available_bytes(fds[i]);
 			if (!stopped)
 				continue;
 			if (!stop_was_requested && !file_exists("stopping"))
-				early_ends++;
+				early_end_count++;
 			files[i].fd = -1;
 			open_count--;
 		}
@@ -127,9 +127,9 @@ int main(int argc, char **argv)
 	while (!file_exists("over"))
 		usleep(1000);
 	for (i = 0; i < CPUS; i++)
-		late_bytes += read_all(fds[i]);
+		late_bytes += read_available_bytes(fds[i]);
 	printf("%s - follow: %s, by %s: %ld bytes, %ld after the end; %d ends before the stop\n",
-	       early_ends || late_bytes || !sum ? "not ok" : "ok", session, argv[2], sum,
-	       late_bytes, early_ends);
+	       early_end_count || late_bytes || !sum ? "not ok" : "ok", session, argv[2], sum,
+	       late_bytes, early_end_count);
 	return 0;
 }

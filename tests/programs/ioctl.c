@@ -19,7 +19,7 @@
 #include <ntklog/ioctl.h>
 #include <ntklog/system_information.h>
 
-static int device;
+static int device_fd;
 static unsigned int return_length;
 
 static void check(const char *name, int passed)
@@ -28,8 +28,8 @@ static void check(const char *name, int passed)
 }
 
 /* Return the NTSTATUS, or minus errno. */
-static long long call(unsigned long number, unsigned int class, const void *buffer,
-		      unsigned int length)
+static long long call_ioctl(unsigned long number, unsigned int class, const void *buffer,
+			    unsigned int length)
 {
 	struct ntklog_system_information arguments = {
 		.system_information_class = class,
@@ -39,7 +39,7 @@ static long long call(unsigned long number, unsigned int class, const void *buff
 		.status = 0xEEEEEEEE,
 	};
 
-	if (ioctl(device, number, &arguments))
+	if (ioctl(device_fd, number, &arguments))
 		return -errno;
 	return_length = arguments.return_length;
 	return arguments.status;
@@ -47,12 +47,12 @@ static long long call(unsigned long number, unsigned int class, const void *buff
 
 static long long query(unsigned int class, void *buffer, unsigned int length)
 {
-	return call(NTKLOG_QUERY_SYSTEM_INFORMATION, class, buffer, length);
+	return call_ioctl(NTKLOG_QUERY_SYSTEM_INFORMATION, class, buffer, length);
 }
 
 static long long set(unsigned int class, const void *buffer, unsigned int length)
 {
-	return call(NTKLOG_SET_SYSTEM_INFORMATION, class, buffer, length);
+	return call_ioctl(NTKLOG_SET_SYSTEM_INFORMATION, class, buffer, length);
 }
 
 static void check_parameters(void)
@@ -143,12 +143,12 @@ static void check_bad_addresses(void)
 	check("refuses a NULL buffer", query(0x1F, NULL, 0x14) == -EFAULT &&
 	      set(0x1F, NULL, 0x14) == -EFAULT);
 	check("refuses a buffer that is not mapped", set(0x1F, (void *)16, 0x14) == -EFAULT);
-	check("refuses NULL arguments", ioctl(device, NTKLOG_SET_SYSTEM_INFORMATION, NULL) == -1 &&
-	      errno == EFAULT);
-	check("refuses an unknown ioctl number", ioctl(device, _IO(0xE7, 9), wanted) == -1 &&
+	check("refuses NULL arguments",
+	      ioctl(device_fd, NTKLOG_SET_SYSTEM_INFORMATION, NULL) == -1 && errno == EFAULT);
+	check("refuses an unknown ioctl number", ioctl(device_fd, _IO(0xE7, 9), wanted) == -1 &&
 	      errno == ENOTTY);
 	check("refuses an ioctl number with another size",
-	      ioctl(device, _IOWR(0xE7, 0, int), wanted) == -1 && errno == ENOTTY);
+	      ioctl(device_fd, _IOWR(0xE7, 0, int), wanted) == -1 && errno == ENOTTY);
 }
 
 static void check_without_capabilities(void)
@@ -175,8 +175,8 @@ static void check_without_capabilities(void)
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	device = open("/dev/ntklog", O_RDWR);
-	check("opens /dev/ntklog", device >= 0);
+	device_fd = open("/dev/ntklog", O_RDWR);
+	check("opens /dev/ntklog", device_fd >= 0);
 	check_parameters();
 	check_group_mask();
 	check_stacks();

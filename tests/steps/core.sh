@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# core.sh KERNEL: the core of e2e.sh. It leaves out tests that do not depend on the kernel on
-# kernels of other suites than Debian 12's.
+# core.sh KERNEL: the core of e2e.sh. On a kernel of another suite than Debian 12's it leaves out the
+# tests that do not depend on the kernel.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

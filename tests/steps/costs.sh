@@ -16,8 +16,8 @@ cat >"$DIR/guest.sh" <<-'END'
 
 	. ./workload.sh
 
-	# sessions COUNT GROUP
-	sessions()
+	# start_sessions COUNT GROUP
+	start_sessions()
 	{
 		i=0
 		while [ $i -lt "$1" ]; do
@@ -28,7 +28,7 @@ cat >"$DIR/guest.sh" <<-'END'
 		done
 	}
 
-	stop()
+	stop_sessions()
 	{
 		while [ $i -gt 0 ]; do
 			i=$((i - 1))
@@ -36,7 +36,7 @@ cat >"$DIR/guest.sh" <<-'END'
 		done
 	}
 
-	rate()
+	set_sample_rates()
 	{
 		echo "$1" >$D/spinlock/acquire_sample_rate
 		echo "$1" >$D/resource/release_sample_rate
@@ -46,50 +46,50 @@ cat >"$DIR/guest.sh" <<-'END'
 	echo 0 >$D/spinlock/hold_threshold
 	echo 4294967295 >$D/resource/contention_sample_rate
 	measure_pairs off in_stack_at_dpc_level ordinary_at_dpc_level resource_exclusive down_write
-	sessions 1 PERF_SPINLOCK_CNTRS
+	start_sessions 1 PERF_SPINLOCK_CNTRS
 	measure_pairs counters in_stack_at_dpc_level ordinary_at_dpc_level
-	stop
-	rate 4294967295
-	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+	stop_sessions
+	set_sample_rates 4294967295
+	start_sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 	measure_pairs tracked in_stack_at_dpc_level ordinary_at_dpc_level ex_shared_at_dpc_level \
 		ex_exclusive_at_dpc_level resource_exclusive resource_shared
-	stop
-	rate 1000
-	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+	stop_sessions
+	set_sample_rates 1000
+	start_sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 	measure_pairs written in_stack_at_dpc_level resource_exclusive
-	stop
+	stop_sessions
 	echo spinlock >$S/0/stacks
-	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+	start_sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 	measure_pairs stacks in_stack_at_dpc_level
-	stop
+	stop_sessions
 	echo none >$S/0/stacks
-	sessions 8 PERF_SPINLOCK
+	start_sessions 8 PERF_SPINLOCK
 	measure_pairs written_8 in_stack_at_dpc_level
-	stop
-	sessions 2 PERF_SPINLOCK
+	stop_sessions
+	start_sessions 2 PERF_SPINLOCK
 	measure_pairs written_2 in_stack_at_dpc_level
-	stop
+	stop_sessions
 	for version in 1 4; do
 		echo $version >$S/0/contextswap_version
-		sessions 1 PERF_CONTEXT_SWITCH
+		start_sessions 1 PERF_CONTEXT_SWITCH
 		measure_pairs version_$version context_swap
-		stop
+		stop_sessions
 	done
-	sessions 1 PERF_DISPATCHER
+	start_sessions 1 PERF_DISPATCHER
 	measure_pairs written ready_thread
-	stop
+	stop_sessions
 	echo 1000000 >$D/spinlock/hold_threshold
 	measure_pairs plain raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock \
 		mutex mutex_trylock down_read down_write rt_mutex semaphore
 	for mode in full sampled waits; do
 		echo $mode >$D/linux_mode
-		sessions 1 "PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
+		start_sessions 1 "PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
 		measure_pairs $mode raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock
-		stop
+		stop_sessions
 	done
-	sessions 1 "PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_RT_MUTEX PERF_LINUX_SEMAPHORE"
+	start_sessions 1 "PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_RT_MUTEX PERF_LINUX_SEMAPHORE"
 	measure_pairs sleeping mutex mutex_trylock down_read down_write rt_mutex semaphore
-	stop
+	stop_sessions
 	dmesg | grep -o 'ntklog_bench: .*'
 END
 run_test "costs: the virtual machine runs to its end" \

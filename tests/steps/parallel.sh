@@ -15,7 +15,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 	echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$D/sessions/0/group_mask
 	echo PERF_SPINLOCK_CNTRS PERF_CONTEXT_SWITCH >$D/sessions/1/group_mask
 	# Change settings until /tmp/stop exists.
-	switch()
+	change_settings()
 	{
 		n=0
 		while [ ! -e /tmp/stop ]; do
@@ -38,7 +38,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 		for size in "locks=6 nest=3 threads=3" "locks=1 nest=1 hold_us=0 threads=4"; do
 			rm -f /tmp/stop
 			echo 0 >/tmp/switched
-			switch &
+			change_settings &
 			insmod ntklog_torture.ko torture_type=$type duration=0 $size
 			echo 0 >/sys/devices/system/cpu/cpu2/online
 			echo 1 >/sys/devices/system/cpu/cpu2/online

@@ -6,15 +6,15 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# sum_of_pprof FIELD: the sum of a field of all samples.
-sum_of_pprof()
+# print_pprof_sum FIELD: the sum of a field of all samples.
+print_pprof_sum()
 {
 	"$PPROF" -raw "$DIR/sample.pb.gz" | awk -v at="$1" '/^Locations/ { exit }
 		/^ *[0-9]/ && /:/ { gsub(":", ""); sum += $at } END { printf "%d\n", sum }'
 }
 
-# sum_of_report TABLE FIELD: the sum of a field of all rows, without those that have no holder.
-sum_of_report()
+# print_report_sum TABLE FIELD: the sum of a field of all rows, without those that have no holder.
+print_report_sum()
 {
 	"$NTKLOG" report --json --stacks --table "$1" "$SAMPLE" | python3 -c "
 import json, sys
@@ -26,8 +26,8 @@ print(round(sum(row['$2'] or 0 for row in rows if not row.get('holder', '').star
 pprof_sum_equals_report()
 {
 	local of_pprof of_report
-	of_pprof=$(sum_of_pprof "$1")
-	of_report=$(sum_of_report "$2" "$3")
+	of_pprof=$(print_pprof_sum "$1")
+	of_report=$(print_report_sum "$2" "$3")
 	echo "pprof: $of_pprof, report: $of_report"
 	# The report rounds each row to nanoseconds.
 	[ "$of_pprof" -gt 0 ] && [ $((of_pprof - of_report)) -le 50 ] && [ $((of_report - of_pprof)) -le 50 ]

@@ -34,19 +34,19 @@ fill_shared_directory "$DIR" debug <<-'END'
 		done
 	}
 
-	let_continue()
+	release_hold()
 	{
 		echo 1 >$H && wait $loader
 	}
 
-	# enable EVENT 0|1
-	enable()
+	# set_enable EVENT 0|1
+	set_enable()
 	{
 		echo "$2" >$T/events/ntklog/$1/enable && is "$(cat $T/events/ntklog/$1/enable)" "$2"
 	}
 
 	# A work item attaches and detaches the probe of context switches, so this may take a while.
-	wait_for_mask()
+	wait_for_group_mask()
 	{
 		tries=6000
 		until is "$(cat $D/group_mask)" "$1" >/tmp/is; do
@@ -55,25 +55,25 @@ fill_shared_directory "$DIR" debug <<-'END'
 		done
 	}
 
-	refused_to_enable()
+	enable_is_refused()
 	{
 		! echo 1 >$T/events/ntklog/$1/enable 2>/tmp/error &&
 			grep 'No such device' /tmp/error && is "$(cat $T/events/ntklog/$1/enable)" 0
 	}
 
-	has_events()
+	torture_makes_events()
 	{
 		insmod ntklog_torture.ko threads=2 duration=0 hardirqs=0 \
 			torture_type=$([ $1 = resource ] && echo resource || echo in_stack_queued) &&
 			wait_for grep -q " $1: " $T/trace && rmmod ntklog_torture
 	}
 
-	toggle()
+	enable_and_disable()
 	{
-		enable $1 1 && enable $1 0
+		set_enable $1 1 && set_enable $1 0
 	}
 
-	not_loaded()
+	load_has_failed()
 	{
 		while kill -0 $loader 2>/dev/null; do
 			echo 1 >$H
@@ -82,7 +82,7 @@ fill_shared_directory "$DIR" debug <<-'END'
 		! wait $loader && ! grep '^ntklog ' /proc/modules
 	}
 
-	group()
+	print_group()
 	{
 		case $1 in
 		spinlock) echo '0x20010000 PERF_SPINLOCK' ;;
@@ -94,35 +94,35 @@ fill_shared_directory "$DIR" debug <<-'END'
 	insmod hold_load.ko || exit 1
 	for event in spinlock resource contextswap; do
 		begin_load resource=1
-		check "window: $event is enabled before init" enable $event 1
-		check "window: $event: the load goes on" let_continue
-		check "window: $event is on after init" wait_for_mask "$(group $event)"
-		check "window: $event: there are events" has_events $event
-		check "window: $event is disabled" enable $event 0
-		check "window: $event is off" wait_for_mask 0x0
+		check "window: $event is enabled before init" set_enable $event 1
+		check "window: $event: the load goes on" release_hold
+		check "window: $event is on after init" wait_for_group_mask "$(print_group $event)"
+		check "window: $event: there are events" torture_makes_events $event
+		check "window: $event is disabled" set_enable $event 0
+		check "window: $event is off" wait_for_group_mask 0x0
 		begin_unload
-		check "window: $event cannot be enabled after exit" refused_to_enable $event
-		check "window: $event: the unload goes on" let_continue
+		check "window: $event cannot be enabled after exit" enable_is_refused $event
+		check "window: $event: the unload goes on" release_hold
 
 		begin_load
-		check "window: $event is enabled and disabled before init" toggle $event
-		let_continue
-		check "window: $event is off after init" wait_for_mask 0x0
-		enable $event 1
-		wait_for_mask "$(group $event)"
+		check "window: $event is enabled and disabled before init" enable_and_disable $event
+		release_hold
+		check "window: $event is off after init" wait_for_group_mask 0x0
+		set_enable $event 1
+		wait_for_group_mask "$(print_group $event)"
 		begin_unload
-		check "window: $event is disabled after exit" enable $event 0
-		check "window: $event cannot be enabled again" refused_to_enable $event
-		let_continue
+		check "window: $event is disabled after exit" set_enable $event 0
+		check "window: $event cannot be enabled again" enable_is_refused $event
+		release_hold
 
 		# The init function fails because of a wrong parameter.
 		for wrong in buffers=0 excessive_first_ms=0; do
 			begin_load $wrong
-			enable $event 1
+			set_enable $event 1
 			echo 1 >$H
 			check "window: $event: a load with $wrong fails" wait_for_hold going
-			check "window: $event is disabled after that" enable $event 0
-			check "window: $event: nothing is loaded" not_loaded
+			check "window: $event is disabled after that" set_enable $event 0
+			check "window: $event: nothing is loaded" load_has_failed
 		done
 	done
 	dmesg >dmesg.log

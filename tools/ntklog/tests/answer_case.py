@@ -5,7 +5,7 @@ import json
 
 import etl_writer as etl
 import tool
-from tool import run
+from tool import run_tool
 
 # Nanoseconds of a tick: the cycles of these files are the ticks of their clock.
 NS = 1e9 / etl.PERF_FREQ
@@ -62,7 +62,7 @@ def waiting_event(at, since=3000, thread=56, **changes):
     return held_event(at, "waits", since, thread=thread, caller=WAITER, **changes)
 
 
-def stack_of(event_at, *addresses, thread=55):
+def stack_event_of(event_at, *addresses, thread=55):
     return etl.stack_event(BASE + event_at, addresses, thread=thread)
 
 
@@ -80,7 +80,7 @@ class Case(tool.Case):
         self.write(etl.file(*RATES, *events))
 
     def report(self, *options):
-        result = run("report", *options, self.path)
+        result = run_tool("report", *options, self.path)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 

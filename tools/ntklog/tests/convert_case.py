@@ -10,7 +10,7 @@ import tool
 NTKLOG = tool.NTKLOG
 
 
-def run(*arguments):
+def run_command(*arguments):
     return subprocess.run(arguments, capture_output=True, text=True, timeout=600)
 
 
@@ -23,11 +23,11 @@ class Case(tool.Case):
     def convert(self, how, data, status=0, *options):
         with open(self.path, "wb") as stream:
             stream.write(data)
-        result = run(NTKLOG, "convert", how, self.out, *options, self.path)
+        result = run_command(NTKLOG, "convert", how, self.out, *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
     @staticmethod
-    def events(*times, hook_id=0x0529, make=etl.spin_lock, version=2):
+    def events_at(*times, hook_id=0x0529, make=etl.spin_lock, version=2):
         return [etl.perfinfo(hook_id, make(), version, time_stamp=etl.START_CLOCK + time)
                 for time in times]

@@ -52,8 +52,8 @@ class ExporterCase(TopCase):
         self.write_file("proc/kallsyms", KERNEL)
         self.write_file("proc/modules", "")
         self.ENVIRONMENT = {"NTKLOG_PROC": self.proc}
-        self.set("linux_mode", "full")
-        self.set("spinlock/blockers", 0)
+        self.set_parameter("linux_mode", "full")
+        self.set_parameter("spinlock/blockers", 0)
         self.write_file("linux",
                         "spinlock: off, 1 functions\nrwlock: off, 2 functions\n"
                         "mutex: off, 9 functions\n")

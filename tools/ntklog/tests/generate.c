@@ -106,7 +106,7 @@ static void write_buffer(unsigned int processor, unsigned long long sequence,
 	buffer_used = sizeof(struct wmi_buffer_header);
 }
 
-static void write_first_buffer(unsigned int buffers)
+static void write_first_buffer(unsigned int buffer_count)
 {
 	static const unsigned char names[] = { 'L', 0, 0, 0, 'F', 0, 0, 0 };
 	struct trace_logfile_header64 logfile = {
@@ -115,7 +115,7 @@ static void write_first_buffer(unsigned int buffers)
 		.end_time = FILETIME_UNIX_EPOCH + 17000000010000000LL,
 		.timer_resolution = 40000,
 		.log_file_mode = EVENT_TRACE_FILE_MODE_SEQUENTIAL,
-		.buffers_written = buffers,
+		.buffers_written = buffer_count,
 		.start_buffers = 1,
 		.pointer_size = 8,
 		.cpu_speed_in_mhz = FREQUENCY / 1000000,
@@ -246,7 +246,7 @@ static void print_names(void)
 int main(int argc, char **argv)
 {
 	unsigned long mib = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
-	unsigned long buffers = mib * ((1 << 20) / BUFFER_SIZE), i;
+	unsigned long buffer_count = mib * ((1 << 20) / BUFFER_SIZE), i;
 
 	if (argc == 2 && !strcmp(argv[1], "names")) {
 		print_names();
@@ -261,8 +261,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < PROCESSOR_COUNT; i++)
 		processor_clocks[i] = START_CLOCK;
 	buffer_used = sizeof(struct wmi_buffer_header);
-	write_first_buffer(buffers);
-	for (i = 1; i < buffers; i++) {
+	write_first_buffer(buffer_count);
+	for (i = 1; i < buffer_count; i++) {
 		fill_buffer(i % PROCESSOR_COUNT, i == 1);
 		write_buffer(i % PROCESSOR_COUNT, i, ETW_BUFFER_TYPE_GENERIC);
 	}

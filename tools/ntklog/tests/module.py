@@ -79,8 +79,8 @@ class Directory(unittest.TestCase):
                                 "total 9 9 0 %d %d 0\n" % (len(buffers), len(buffers)))
         self.sequence = len(buffers) + 1
 
-    def log_more(self, *events):
-        """Add a buffer with these events to the session that log() has filled, number 7."""
+    def append_events(self, *events):
+        """Add a buffer with these events to session 7, for which log_events() was called before."""
         with open(self.session_path(7, "cpu0"), "ab") as stream:
             stream.write(etl.buffer(events, sequence=self.sequence))
         self.sequence += 1
@@ -135,7 +135,7 @@ class ParameterDirectory(Directory):
         for name in "spinlock", "resource":
             os.mkdir(os.path.join(self.directory, name))
         for name, value in self.PARAMETERS.items():
-            self.set(name, value)
+            self.set_parameter(name, value)
 
-    def set(self, name, value):
+    def set_parameter(self, name, value):
         self.write_file(name, "%s\n" % value)

@@ -31,7 +31,7 @@ class Python(tool.Case):
 
     def dump_events(self):
         """The events as the tool prints them."""
-        lines = tool.run("dump", "--json", self.path).stdout.splitlines()
+        lines = tool.run_tool("dump", "--json", self.path).stdout.splitlines()
         return [json.loads(line) for line in lines]
 
     def check_field(self, ours, theirs, field):

@@ -5,7 +5,7 @@ import json
 
 import etl_writer as etl
 import tool
-from tool import run
+from tool import run_tool
 
 # Nanoseconds of a cycle
 NS = 1e9 / etl.PERF_FREQ
@@ -13,11 +13,11 @@ NS = 1e9 / etl.PERF_FREQ
 
 class Case(tool.Case):
     def report(self, *options, status=0):
-        result = run("report", *options, self.path)
+        result = run_tool("report", *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
-    def json(self, *events, options=("--columns", "all"), data=None):
+    def json_of(self, *events, options=("--columns", "all"), data=None):
         self.write(data or etl.file(*events))
         return json.loads(self.report("--json", *options).stdout)
 

@@ -6,10 +6,10 @@ import json
 import random
 
 from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event,
-                         spin_event, stack_of, switch_event)
+                         spin_event, stack_event_of, switch_event)
 import etl_writer as etl
 import tap
-from tool import run
+from tool import run_tool
 
 
 class Charge(Case):
@@ -33,7 +33,7 @@ class Charge(Case):
             ("my_lock", "waits_long", "holds_too"): 1000,
             ("my_lock", "waits_long", "(free, handed over)"): 500})
 
-    def test_record_that_was_written_after_the_waiters_own_has_the_holder(self):
+    def test_holder_whose_record_follows_that_of_the_waiter_is_charged(self):
         """The holder's CPU stopped after the release, and the waiter was faster."""
         self.assertEqual(self.parts_of_answer(spin_event(2000, 2100, 900, WAITER),
                                               spin_event(1000, 2000, late=2500)),
@@ -111,7 +111,7 @@ class Charge(Case):
                          {("my_lock", "waiter", "holder (reader)"): 3000})
         (row,) = json.loads(self.report("--json"))["resources"]
         self.assertEqual((row["class"], row["releases"]), ("exclusive", 1))
-        self.assertIn("Action=rwsem_release_shared_blocker", run("dump", self.path).stdout)
+        self.assertIn("Action=rwsem_release_shared_blocker", run_tool("dump", self.path).stdout)
 
     def test_caller_names_a_sleeping_holder_without_a_stack(self):
         """The caller belongs to the record with its lock, time stamp and CPU."""
@@ -126,7 +126,7 @@ class Charge(Case):
                          {("my_lock", "waiter", "holder"): 3000})
         self.assertEqual(json.loads(self.report("--json"))["events"], 5)
         self.assertIn("CallerAddress=0xffffffff81000101 CallerAddressSymbol=holds_long+0x1",
-                      run("dump", self.path).stdout)
+                      run_tool("dump", self.path).stdout)
 
     def test_caller_of_a_lost_record_is_not_given_to_a_later_record(self):
         self.write_events(
@@ -167,7 +167,7 @@ class Charge(Case):
 
     def test_steal_time_is_reported(self):
         """400 ms of the two CPUs' second."""
-        def write(*steal):
+        def write_and_report(*steal):
             self.write_events(etl.dropped_rundown(steal=steal[0]),
                               sleeping_event(1000, 5000),
                               sleeping_event(5000, 5100, 3000, thread=56),
@@ -175,17 +175,17 @@ class Charge(Case):
                                                   time_stamp=BASE + 6000))
             return json.loads(self.report("--json"))["steal_time_ns"], self.report()
 
-        steal, text = write(10**9, 14 * 10**8)
+        steal, text = write_and_report(10**9, 14 * 10**8)
         self.assertEqual(steal, 4 * 10**8)
         self.assertIn("\n=> Host stopped virtual CPUs for 400ms, 20% of their time.\n", text)
         # It is that of the whole recording, and not of the selected part.
         self.assertNotIn("Host stopped", self.report("--from", "1us"))
         for values in (0, 0), (10**9, 10**9), (None, None):
-            steal, text = write(*values)
+            steal, text = write_and_report(*values)
             self.assertEqual(steal, 0)
             self.assertNotIn("Host stopped", text)
 
-    def test_other_locks_are_not_charged(self):
+    def test_holds_of_other_locks_are_not_charged(self):
         parts = self.parts_of_answer(spin_event(1000, 5000, address=LOCK + 64),
                                      spin_event(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"unknown": 3000})
@@ -197,7 +197,7 @@ class Charge(Case):
                    etl.buffer([spin_event(1000, 5000)], sequence=3, processor=1, flags=0x21))
         self.assertEqual(self.parts_of_answer(), {"holder_ran": 3000})
 
-    def test_wait_alone_is_no_hold(self):
+    def test_records_of_mode_waits_are_no_holders(self):
         """In mode waits a record tells of a wait only."""
         parts = self.parts_of_answer(etl.ntklog_rundown(2),
                                      spin_event(1500, 1500, 400, OTHER, rule=2),
@@ -218,7 +218,7 @@ class Charge(Case):
                                                   ("my_lock", "waits_long",
                                                    "(free, handed over)"): 1100})
 
-    def test_file_of_releases_alone_has_locks(self):
+    def test_answer_of_releases_without_waits_counts_the_releases(self):
         self.write_events(etl.ntklog_rundown(3, blockers=1),
                           spin_event(3000, 3000, rule=0x1C), spin_event(4000, 4000, rule=0x1C))
         text = self.report()
@@ -280,7 +280,7 @@ class Charge(Case):
         self.assertEqual(blockers[("my_lock", "waiter", "holder")], 90000)
         self.assertEqual(sum(blockers.values()), sum(parts.values()))
 
-    def test_random_records_add_up(self):
+    def test_charges_of_random_records_add_up_to_the_parts(self):
         generator = random.Random(7)
         events = []
         for _ in range(400):
@@ -314,7 +314,8 @@ class Reasons(Case):
 
     def test_answer_says_where_the_holder_was_blocked(self):
         parts = self.parts_of_answer(
-            switch_event(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
+            switch_event(2000, 55, 57), stack_event_of(2000, 0xFFFFFFFF81000401,
+                                                       0xFFFFFFFF81000501),
             switch_event(4000, 57, 55), sleeping_event(1000, 5000),
             sleeping_event(5000, 5100, 4000, thread=56))
         self.assertEqual(parts, {"holder_ran": 2000, "holder_blocked": 2000})
@@ -331,7 +332,7 @@ class Reasons(Case):
         """55 has my_lock and waits for inner_lock, which 57 has while it is blocked in a function."""
         self.write_events(
             switch_event(1500, 57, 0),
-            stack_of(1500, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501, thread=57),
+            stack_event_of(1500, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501, thread=57),
             switch_event(2000, 55, 0), switch_event(3900, 0, 57),
             sleeping_event(1000, 4000, thread=57, address=LOCK + 0x288), switch_event(4000, 57, 55),
             sleeping_event(4000, 4500, 2000, address=LOCK + 0x288), sleeping_event(1000, 5000),
@@ -347,7 +348,7 @@ class Reasons(Case):
             sleeping_event(5000, 5100, 4000, thread=56))
         self.assertIn("   Chain: waiting for inner_lock, held by bystander\n", self.report())
 
-    def test_next_owner_without_a_cpu_is_want_of_cpus(self):
+    def test_wait_for_a_next_owner_without_a_cpu_is_charged_to_no_holder(self):
         """The lock is free from 2000 on; its next owner is woken at once, and runs at 5000."""
         parts = self.parts_of_answer(switch_event(1500, 56, 57), sleeping_event(1000, 2000),
                                      switch_event(5000, 57, 56, state=5, wait_time=1),
@@ -392,7 +393,7 @@ class Reasons(Case):
 
 
 class Sampled(Case):
-    def test_charges_of_a_sample_have_an_error(self):
+    def test_charges_of_sampled_waits_have_a_sampling_error(self):
         """Forty waits that stand for ten each; the greatest part counts seven times."""
         events = []
         for number in range(40):
@@ -408,7 +409,7 @@ class Sampled(Case):
                                    ((40 + 6) * 10 * 9) ** .5 * 1000 / (40 * 10 * 1000))
             self.assertIn("ms+-16%", self.report("--table", table))
 
-    def test_charges_of_all_waits_have_no_error(self):
+    def test_charges_of_unsampled_waits_have_no_sampling_error(self):
         self.write_events(spin_event(1000, 5000), spin_event(5000, 5100, 3000, WAITER))
         (row,) = json.loads(self.report("--json"))["blockers"]
         self.assertEqual(row["charged_total_error"], 0)

@@ -8,12 +8,12 @@ import json
 import re
 
 from answer_case import (BASE, LOCK, NAMES, NS, OTHER, RATES, WAITER, Case, sleeping_event,
-                         spin_event, stack_of,
+                         spin_event, stack_event_of,
                          switch_event)
 import etl_writer as etl
 import tap
 import tool
-from tool import run
+from tool import run_tool
 
 
 class Tasks(Case):
@@ -73,9 +73,9 @@ thread 58 other\t56\t/system.slice/web.service
 
     def test_charges_by_function_are_sums_of_all_tasks(self):
         self.write_events(
-            sleeping_event(1000, 5000), stack_of(5000, 0xFFFFFFFF81000601),
+            sleeping_event(1000, 5000), stack_event_of(5000, 0xFFFFFFFF81000601),
             sleeping_event(5000, 5100, 3000, thread=56), sleeping_event(6000, 8000, thread=57),
-            stack_of(8000, 0xFFFFFFFF81000601, thread=57),
+            stack_event_of(8000, 0xFFFFFFFF81000601, thread=57),
             sleeping_event(8000, 8100, 1000, thread=58),
             sleeping_event(8100, 8200, 40, thread=57))
         self.assertEqual(self.blocker_charges("--by", "function"), {
@@ -124,7 +124,7 @@ thread 58 other\t56\t/system.slice/web.service
                                   ("cgroup > /a", "names have no order"),
                                   ("process > a", "names have no order"),
                                   ("process == 0x100000000", "process cannot be 0x100000000")):
-            result = run("report", "--filter", expression, self.path)
+            result = run_tool("report", "--filter", expression, self.path)
             self.assertEqual(result.returncode, 2, expression)
             self.assertIn(words, result.stderr)
 
@@ -132,7 +132,7 @@ thread 58 other\t56\t/system.slice/web.service
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 55 shell\n")
         self.write_tasks()
-        result = run("report", "--filter", "process == 50", self.path)
+        result = run_tool("report", "--filter", "process == 50", self.path)
         self.assertEqual(result.returncode, 2)
         self.assertIn("no process is known", result.stderr)
 
@@ -140,7 +140,8 @@ thread 58 other\t56\t/system.slice/web.service
         self.write_events(switch_event(1000, 55, 56), switch_event(2000, 56, 57),
                           switch_event(3000, 57, 55))
         for expression, count in (("process == 50", 2), ("process != 50", 1), ("cgroup ~ web", 2)):
-            result = run("dump", "--filter", "Event == ContextSwap && " + expression, self.path)
+            result = run_tool("dump", "--filter", "Event == ContextSwap && " + expression,
+                              self.path)
             self.assertEqual(len(result.stdout.splitlines()), count, expression)
 
 
@@ -172,15 +173,15 @@ class One(Case):
                           spin_event(5000, 5100, 3000, WAITER, irql=2))
         self.assertEqual(self.blocker_charges("--by", "irql"),
                          {("my_lock", "IRQL 2 (dispatch)", "IRQL 12"): 3000})
-        self.assertNotIn("IRQL", run("report", "--by", "irql", self.path).stderr)
+        self.assertNotIn("IRQL", run_tool("report", "--by", "irql", self.path).stderr)
 
     def test_attribute_that_is_not_recorded_is_named_with_its_option(self):
         self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56))
         for by, option in ("irql", "-e linux_spinlock"), ("stack", "--stacks"):
-            self.assertIn(option, run("report", "--by", by, self.path).stderr)
+            self.assertIn(option, run_tool("report", "--by", by, self.path).stderr)
         for by in "process", "cgroup":
             self.assertIn("no thread has a known %s: record without --no-names" % by,
-                          run("report", "--by", by, self.path).stderr)
+                          run_tool("report", "--by", by, self.path).stderr)
 
     def test_waits_by_thread_are_a_table(self):
         self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56),
@@ -206,9 +207,9 @@ class One(Case):
                          ("(all)", "56 waiter", 2, 3020, 3000))
         text = self.report(*options).splitlines()
         self.assertEqual(text[-2].split(), ["waiter", "waits", "wait", "share", "wait", "max"])
-        result = run("report", *options, self.path, self.path)
+        result = run_tool("report", *options, self.path, self.path)
         self.assertRegex(result.stdout, r"\(all\) +56 waiter +2 ")
-        result = run("report", "--all-locks", self.path)
+        result = run_tool("report", "--all-locks", self.path)
         self.assertEqual(result.returncode, 2)
         self.assertIn("add --table waiters", result.stderr)
 
@@ -228,7 +229,7 @@ class One(Case):
     def test_lock_that_is_not_in_the_file_is_refused(self):
         self.write_two_locks()
         for name in "moon", "", "my_loc", "0x1":
-            result = run("report", "--lock", name, self.path)
+            result = run_tool("report", "--lock", name, self.path)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn('no event is of a lock "%s"' % name, result.stderr)
 
@@ -239,7 +240,7 @@ class One(Case):
         for name in "inode.i_rwsem", "inode.i_rwsem (ext4_inode_cache)":
             report = json.loads(self.report("--json", "--lock", name))
             self.assertEqual(round(report["answer"]["wait_total_ns"] / NS), 1000)
-        self.assertEqual(run("report", "--lock", "inode.i_rw", self.path).returncode, 1)
+        self.assertEqual(run_tool("report", "--lock", "inode.i_rw", self.path).returncode, 1)
 
     def name_locks(self, *classes):
         with open(self.path + ".names", "w", encoding="ascii") as stream:
@@ -260,7 +261,7 @@ class One(Case):
             self.name_locks(*classes)
             for command in ("report", self.path), ("report", self.path, self.path), \
                            ("diff", self.path, self.path):
-                result = run(*command, "--lock", "twin")
+                result = run_tool(*command, "--lock", "twin")
                 self.assertEqual(result.returncode, 1)
                 self.assertNotIn("twin", result.stdout)
                 self.assertIn('locks of several modules are called "twin": give the module too',
@@ -271,10 +272,11 @@ class One(Case):
         self.write_two_locks()
         for command in ("report", self.path), ("report", self.path, self.path), \
                        ("diff", self.path, self.path):
-            result = run(*command, "--lock", "my_..ck")
+            result = run_tool(*command, "--lock", "my_..ck")
             self.assertEqual(result.returncode, 1)
             self.assertIn("report --wide prints names whole", result.stderr)
-            self.assertIn("without --lock names the locks", run(*command, "--lock", "x").stderr)
+            self.assertIn("without --lock names the locks",
+                          run_tool(*command, "--lock", "x").stderr)
 
     def test_class_is_found_among_locks_by_themselves(self):
         self.name_locks("some.class", "other.class")
@@ -285,7 +287,7 @@ class One(Case):
 
 class Wide(Case):
 
-    def test_blockers_have_their_count_and_their_error(self):
+    def test_wide_table_of_blockers_has_pieces_and_sampling_errors(self):
         events = (sleeping_event(1000 * i, 1000 * i + 900, 100, thread=55 + i % 2)
                   for i in range(1, 41))
         self.write(etl.file(etl.ntklog_rundown(0), etl.resource_rundown(2, 2), *events))
@@ -303,17 +305,18 @@ class Page(Case):
 
     def test_locks_of_the_answer_have_the_first_sections(self):
         """Waits that did not end count, even of a lock that has no record."""
-        def at_the_end(state="begin", thread=0, lock=0, since=0):
+        def open_hold_at_end(state="begin", thread=0, lock=0, since=0):
             return etl.open_hold_event(BASE + 9000, state, thread=thread, address=lock,
                                        since=BASE + since)
 
         self.write_events(
             *(spin_event(30 * i, 30 * i + 5, 9 + i, WAITER, address=0x1000 * (i + 1))
               for i in range(20)),
-            sleeping_event(1000, 1100, 1, thread=57), at_the_end(),
-            at_the_end("held", 55, LOCK, 1200),
-            at_the_end("waits", 56, LOCK, 3000), at_the_end("held", 57, LOCK + 0x288, 1200),
-            at_the_end("waits", 58, LOCK + 0x288, 2000))
+            sleeping_event(1000, 1100, 1, thread=57), open_hold_at_end(),
+            open_hold_at_end("held", 55, LOCK, 1200),
+            open_hold_at_end("waits", 56, LOCK, 3000),
+            open_hold_at_end("held", 57, LOCK + 0x288, 1200),
+            open_hold_at_end("waits", 58, LOCK + 0x288, 2000))
         answer = json.loads(self.report("--json"))["answer"]
         locks = tool.pictures_of_page(self.report("--html", "-"))["locks"]
         self.assertEqual([lock["lock"] for lock in locks[:2]], ["inner_lock", "my_lock"])
@@ -322,7 +325,7 @@ class Page(Case):
 
 
 class Filtered(Case):
-    """The holder that a wait is charged to need not be chosen."""
+    """A wait is charged to its holder even if the filter leaves the holder out."""
 
     def test_holder_that_the_filter_leaves_out_is_charged(self):
         self.write_events(spin_event(0, 100), spin_event(110, 400, wait=60, caller=WAITER),

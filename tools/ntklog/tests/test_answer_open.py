@@ -7,7 +7,7 @@ import json
 from answer_case import BASE, LOCK, NS, Case, held_event, sleeping_event, waiting_event
 import etl_writer as etl
 import tap
-from tool import run, undescribed_fields, join_wrapped_lines
+from tool import run_tool, undescribed_fields, join_wrapped_lines
 
 
 class OpenHolds(Case):
@@ -91,7 +91,7 @@ class OpenHolds(Case):
         self.assertEqual(json.loads(self.report("--json", "--filter", "Kind == mutex"))["answer"]
                          ["open_holds"], [])
 
-    def test_record_behind_the_list_tells_how_it_ended(self):
+    def test_hold_with_a_record_after_the_list_is_not_listed_as_held(self):
         parts = self.parts_of_answer(self.open_holds_begin(4000), held_event(4000),
                                      waiting_event(4000), sleeping_event(1000, 5000),
                                      sleeping_event(5000, 5100, 2000, thread=56))
@@ -186,10 +186,10 @@ class OpenHolds(Case):
         self.assertEqual(self.parse_deadlock("--lock", "my_lock")[1],
                          [[(55, "inner_lock", 56), (56, "my_lock", 55)]])
 
-    def test_dump_has_each_field(self):
+    def test_dump_prints_the_fields_of_open_holds(self):
         self.write_events(self.open_holds_begin(9000),
                           held_event(9000, "reads", kind="rwsem", wait=20, delta=2))
-        text = run("dump", self.path).stdout
+        text = run_tool("dump", self.path).stdout
         self.assertIn("NtklogOpenHold", text)
         self.assertIn("State=begin", text)
         self.assertRegex(text, "Lock=0xffff888012345678.* Since=1001000 .*ThreadId=55.*"

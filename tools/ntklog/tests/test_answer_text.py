@@ -7,10 +7,10 @@ import re
 import shlex
 
 from answer_case import (BASE, LOCK, RATES, WAITER, Case, held_event, sleeping_event, spin_event,
-                         stack_of, switch_event, waiting_event)
+                         stack_event_of, switch_event, waiting_event)
 import etl_writer as etl
 import tap
-from tool import NTKLOG, run
+from tool import NTKLOG, run_tool
 
 
 class Text(Case):
@@ -28,7 +28,7 @@ class Text(Case):
         self.assertRegex(lines[0], r"^Tasks waited \d\S* for locks in .* of 2 CPUs: 13 waits\.$")
         self.assertRegex("\n".join(lines), r"(?m)^1\. ")
 
-    def test_report_fits_a_pipe(self):
+    def test_report_into_a_pipe_has_at_most_80_columns(self):
         with open(self.path + ".names", "a", encoding="ascii") as stream:
             stream.write("ffffffff81000800 t holds_for_a_while [a_module_with_a_name]\n"
                          "ffffffff81000900 t waits_for_a_while_and_longer [a_module_with_a_name]\n"
@@ -37,7 +37,7 @@ class Text(Case):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1000, 0), *RATES[1:],
                             spin_event(1000, 5000, caller=0xFFFFFFFF81000801, **changes),
                             spin_event(5000, 5100, 3000, 0xFFFFFFFF81000901, **changes),
-                            stack_of(5100, 0xFFFFFFFF81000901)))
+                            stack_event_of(5100, 0xFFFFFFFF81000901)))
         self.assertIn("Stacks of locks", self.report())
         lines = [line for line in self.report().splitlines() if not line.startswith("More: ")]
         self.assertLessEqual(max(map(len, lines)), 80, lines)
@@ -85,7 +85,7 @@ class Text(Case):
         command, = re.findall(r"\nMore: (.*)\n", self.report())
         self.assertEqual(command, "ntklog report --lock 'a_lock [module]' " + self.path)
         _, *arguments = shlex.split(command)
-        text = run(*arguments).stdout
+        text = run_tool(*arguments).stdout
         self.assertTrue(text.startswith("Tasks waited 4.50ms for locks"), text)
         self.assertIn("\nMore: ntklog report --table blockers " + self.path + "\n", text)
 
@@ -94,7 +94,7 @@ class Text(Case):
             path = os.path.join(self.directory.name, name)
             self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
             os.rename(self.path, path)
-            command, = re.findall(r"\nMore: (.*)\n", run("report", path).stdout)
+            command, = re.findall(r"\nMore: (.*)\n", run_tool("report", path).stdout)
             self.assertEqual(shlex.split(command), ["ntklog", "report", "--lock", "0x%x" % LOCK, path])
 
     def test_command_has_no_path_like_an_option(self):
@@ -102,11 +102,11 @@ class Text(Case):
             self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
             os.rename(self.path, os.path.join(self.directory.name, name))
             command, = re.findall(r"\nMore: (.*)\n",
-                                  run("report", "--", name, cwd=self.directory.name,
-                                      executable=os.path.abspath(NTKLOG)).stdout)
+                                  run_tool("report", "--", name, cwd=self.directory.name,
+                                           executable=os.path.abspath(NTKLOG)).stdout)
             self.assertEqual(shlex.split(command)[-1], "./" + name)
         with open(os.path.join(self.directory.name, name), "rb") as stream:
-            self.assertRegex(run("report", "-", stdin=stream).stdout, r"\nMore: .* -\n")
+            self.assertRegex(run_tool("report", "-", stdin=stream).stdout, r"\nMore: .* -\n")
 
     def test_command_shows_an_empty_name(self):
         with open(self.path + ".names", "a", encoding="ascii") as stream:
@@ -138,7 +138,7 @@ class Text(Case):
             self.assertTrue(self.report(*options).startswith(
                 "No event of a lock is selected (--filter, --from, --to).\n"
                 "Events are written at the end of holds and of their waits.\n\n"))
-            result = run("report", "--lock", "my_lock", *options, self.path)
+            result = run_tool("report", "--lock", "my_lock", *options, self.path)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn('no selected event is of a lock "my_lock"', result.stderr)
 
@@ -187,20 +187,20 @@ class Text(Case):
         answer = self.report().split("\n\n")[0]
         self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f]", answer), answer)
 
-    def test_one_table_alone_has_no_answer(self):
+    def test_report_of_one_table_has_no_answer(self):
         self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
         self.assertNotIn("Tasks waited", self.report("--table", "locks"))
 
-    def test_unknown_by_is_refused(self):
+    def test_unknown_value_of_by_option_is_refused(self):
         self.write_events(spin_event(1000, 5000))
-        result = run("report", "--by", "moon", self.path)
+        result = run_tool("report", "--by", "moon", self.path)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn('"moon" is not caller, function, task, stack, thread, process, cgroup, cpu or irql',
                       result.stderr)
 
     def test_stack_of_the_holder_tells_the_function(self):
         self.write_events(sleeping_event(1000, 5000),
-                          stack_of(5000, 0xFFFFFFFF81000701, 0xFFFFFFFF81000601),
+                          stack_event_of(5000, 0xFFFFFFFF81000701, 0xFFFFFFFF81000601),
                           sleeping_event(5000, 5100, 4000, thread=56))
         self.assertIn(("my_lock", "waiter", "holder in walks_pages"), self.blocker_charges())
         self.assertIn(("my_lock", "waiter", "up_write < walks_pages"),

@@ -59,7 +59,7 @@ class Budget(unittest.TestCase):
             changes.append(self.step(ctypes.byref(self.state), hooks, events))
         return overheads, changes
 
-    def test_a_load_beyond_the_budget_is_met_at_once_and_for_good(self):
+    def test_constant_load_exceeds_the_budget_only_at_first(self):
         for amount in 1, 2, 5, 20, 100, 1000:
             with self.subTest(amount):
                 self.setUp()
@@ -69,7 +69,7 @@ class Budget(unittest.TestCase):
                 # After the first steps only single tries of a richer mode exceed the budget.
                 self.assertFalse({i + 1 for i in above if i > 20} & set(above))
 
-    def test_the_end_of_a_load_brings_everything_back(self):
+    def test_mode_and_rates_are_restored_after_the_load_ends(self):
         for amount in 2, 20, 1000:
             self.setUp()
             self.run_load(Load(), 30 * [amount])
@@ -77,12 +77,12 @@ class Budget(unittest.TestCase):
             self.run_load(Load(), 2000 * [.01])
             self.assertEqual((self.state.mode, self.state.rate_step), (0, 0), amount)
 
-    def test_events_alone_need_no_other_mode(self):
+    def test_expensive_events_change_the_rates_and_not_the_mode(self):
         self.run_load(Load(hooks=4 * (0.0001,), events=.05), 30 * [1])
         self.assertEqual(self.state.mode, 0)
         self.assertGreaterEqual(self.state.rate_step, 2)
 
-    def test_hooks_alone_need_no_other_rates(self):
+    def test_expensive_hooks_change_the_mode_and_not_the_rates(self):
         self.run_load(Load(hooks=(.05, .004, 0, 0), events=.0001), 30 * [1])
         self.assertEqual((self.state.mode, self.state.rate_step), (1, 0))
 
@@ -96,7 +96,7 @@ class Budget(unittest.TestCase):
         self.assertEqual(set(changes), {STAYS})
         self.assertEqual((self.state.mode, self.state.rate_step), level)
 
-    def test_tries_of_a_mode_that_is_too_expensive_become_rare(self):
+    def test_mode_that_exceeds_the_budget_is_tried_less_and_less_often(self):
         load = Load(hooks=(.05, 0, 0, 0), events=0)
         _, changes = self.run_load(load, 2000 * [1])
         tries = [i for i, change in enumerate(changes) if change == UP]
@@ -105,7 +105,7 @@ class Budget(unittest.TestCase):
         self.assertEqual(gaps, sorted(gaps))
         self.assertGreater(gaps[-1], 300)
 
-    def test_what_cannot_be_met_ends_in_the_cheapest_choice(self):
+    def test_budget_that_cannot_be_met_ends_in_the_cheapest_mode_and_rates(self):
         _, changes = self.run_load(Load(tool=.02), 100 * [1])
         self.assertEqual((self.state.mode, self.state.rate_step), (3, RATE_STEPS))
         self.assertEqual(set(changes[20:]), {STAYS})

@@ -15,7 +15,7 @@ import etl_writer as etl
 import perfetto_decoder
 import tap
 from module import STATS, Directory
-from tool import run
+from tool import run_tool
 
 MAKE_TYPES = sys.argv[3]
 
@@ -34,7 +34,7 @@ def slab_note(kind, offset, size, object_size, cache, caller="some_function+0x10
         lock, kind, clock, offset, size, object_size, cache, caller)
 
 
-def other_note(kind, what, caller="some_function+0x10/0x40", lock=LOCK, clock=1000):
+def note_outside_slabs(kind, what, caller="some_function+0x10/0x40", lock=LOCK, clock=1000):
     return "0x%x %d %d %s by %s\n" % (lock, kind, clock, what, caller)
 
 
@@ -73,7 +73,7 @@ class Base(Directory):
             return [line for line in stream.read().splitlines() if line.startswith("lock ")], \
                 result.stderr
 
-    def class_of(self, note):
+    def class_name_of(self, note):
         lines, _ = self.stop_and_read_names(note)
         self.assertEqual(len(lines), 1, lines)
         self.assertTrue(lines[0].startswith("lock 0x%x " % LOCK), lines)
@@ -82,26 +82,26 @@ class Base(Directory):
 
 class Rules(Base):
     def test_lock_in_a_cache_is_named_by_the_structure_of_the_caches_name(self):
-        self.assertEqual(self.class_of(slab_note(SPIN, 2 * 192 + 64, 192, 192, "dentry")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 2 * 192 + 64, 192, 192, "dentry")),
                          "dentry.d_lockref.lock")
 
     def test_offset_without_a_lock_of_the_kind_is_named_by_the_offset(self):
         for kind, offset in (SPIN, 60), (SPIN, 68), (MUTEX, 64), (RW, 64):
-            self.assertEqual(self.class_of(slab_note(kind, offset, 192, 192, "dentry")),
+            self.assertEqual(self.class_name_of(slab_note(kind, offset, 192, 192, "dentry")),
                              "dentry+0x%x" % offset)
 
     def test_cache_of_another_size_than_the_structure_is_named_by_the_offset(self):
-        self.assertEqual(self.class_of(slab_note(SPIN, 0, 64, 64, "short_one_cache")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 0, 64, 64, "short_one_cache")),
                          "short_one.lock")
-        self.assertEqual(self.class_of(slab_note(SPIN, 0, 256, 256, "short_one_cache")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 0, 256, 256, "short_one_cache")),
                          "short_one_cache+0x0")
-        self.assertEqual(self.class_of(slab_note(SPIN, 0, 56, 56, "short_one_cache")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 0, 56, 56, "short_one_cache")),
                          "short_one_cache+0x0")
 
     def test_structures_of_another_allocated_size_are_found(self):
-        self.assertEqual(self.class_of(slab_note(SPIN, 40, 6208, 6200, "task_struct")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 40, 6208, 6200, "task_struct")),
                          "task_struct.alloc_lock")
-        self.assertEqual(self.class_of(slab_note(RWSEM, 40, 1408, 1360, "mm_struct")),
+        self.assertEqual(self.class_name_of(slab_note(RWSEM, 40, 1408, 1360, "mm_struct")),
                          "mm_struct.mmap_lock")
 
     def test_red_zone_before_an_object_is_skipped(self):
@@ -109,9 +109,9 @@ class Rules(Base):
         os.mkdir(os.path.join(self.directory, "sys/slab/dentry"))
         self.write_file("sys/slab/dentry/red_zone", "1\n")
         self.write_file("sys/slab/dentry/align", "64\n")
-        self.assertEqual(self.class_of(slab_note(SPIN, 3 * 320 + 64 + 64, 320, 192, "dentry")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 3 * 320 + 64 + 64, 320, 192, "dentry")),
                          "dentry.d_lockref.lock")
-        self.assertEqual(self.class_of(slab_note(SPIN, 3 * 320 + 20, 320, 192, "dentry")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 3 * 320 + 20, 320, 192, "dentry")),
                          "slab (some_function)")
         lines, _ = self.stop_and_read_names(*(slab_note(SPIN, 20, 320, 192, "dentry",
                                                         caller + "+0x10/0x40",
@@ -120,79 +120,81 @@ class Rules(Base):
         self.assertEqual([line.split(" ", 2)[2] for line in lines],
                          ["slab (one)", "slab (other)"])
         self.write_file("sys/slab/dentry/red_zone", "0\n")
-        self.assertEqual(self.class_of(slab_note(SPIN, 64, 320, 192, "dentry")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 64, 320, 192, "dentry")),
                          "dentry.d_lockref.lock")
 
     def test_elements_of_an_array_have_one_class(self):
         for element in range(4):
-            self.assertEqual(self.class_of(slab_note(SPIN, 16 + 4 * element, 64, 64,
-                                                     "signal_cache")),
+            self.assertEqual(self.class_name_of(slab_note(SPIN, 16 + 4 * element, 64, 64,
+                                                          "signal_cache")),
                              "signal_struct.queues[]")
 
     def test_cache_name_of_another_suffix_finds_the_structure(self):
-        self.assertEqual(self.class_of(slab_note(RW, 48, 64, 64, "signal_cache")),
+        self.assertEqual(self.class_name_of(slab_note(RW, 48, 64, 64, "signal_cache")),
                          "signal_struct.rw")
 
     def test_lock_in_an_embedded_structure_is_named_by_that_structure(self):
-        self.assertEqual(self.class_of(slab_note(RWSEM, 300, 1024, 1000, "ext4_inode_cache")),
+        self.assertEqual(self.class_name_of(slab_note(RWSEM, 300, 1024, 1000, "ext4_inode_cache")),
                          "inode.i_rwsem (ext4_inode_cache)")
-        self.assertEqual(self.class_of(slab_note(SPIN, 324, 1024, 1000, "ext4_inode_cache")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 324, 1024, 1000, "ext4_inode_cache")),
                          "inode.i_rwsem.wait_lock (ext4_inode_cache)")
-        self.assertEqual(self.class_of(slab_note(MUTEX, 900, 1024, 1000, "ext4_inode_cache")),
+        self.assertEqual(self.class_name_of(slab_note(MUTEX, 900, 1024, 1000, "ext4_inode_cache")),
                          "ext4_inode_info.i_tail")
 
     def test_merged_cache_is_identified_by_the_lock(self):
         self.make_cache_aliases(":0000128", "first_one", "second_one")
-        self.assertEqual(self.class_of(slab_note(SPIN, 8, 128, 128, "first_one")), "first_one.lock")
-        self.assertEqual(self.class_of(slab_note(MUTEX, 64, 128, 128, "first_one")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 8, 128, 128, "first_one")),
+                         "first_one.lock")
+        self.assertEqual(self.class_name_of(slab_note(MUTEX, 64, 128, 128, "first_one")),
                          "second_one.mutex")
-        # Both have one there.
-        self.assertEqual(self.class_of(slab_note(SPIN, 32, 128, 128, "first_one")),
+        # Both structures have a spin lock at this offset.
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 32, 128, 128, "first_one")),
                          "first_one+0x20")
 
     def test_cache_merged_with_an_unknown_one_is_marked_as_uncertain(self):
         self.make_cache_aliases(":0000128", "first_one", "nobody_knows")
-        self.assertEqual(self.class_of(slab_note(SPIN, 8, 128, 128, "first_one")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 8, 128, 128, "first_one")),
                          "~first_one.lock")
 
     def test_name_is_certain_if_no_cache_is_merged(self):
         """With slab_nomerge each cache has a directory of its own, and no link exists."""
         os.mkdir(os.path.join(self.directory, "sys/slab/dentry"))
-        self.assertEqual(self.class_of(slab_note(SPIN, 64, 192, 192, "dentry")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 64, 192, 192, "dentry")),
                          "dentry.d_lockref.lock")
 
     def test_name_without_a_list_of_merged_caches_is_uncertain(self):
         os.rmdir(os.path.join(self.directory, "sys/slab"))
-        self.assertEqual(self.class_of(slab_note(SPIN, 64, 192, 192, "dentry")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 64, 192, 192, "dentry")),
                          "~dentry.d_lockref.lock")
 
     def test_kmalloc_object_is_identified_by_its_function(self):
         # The type comes from the function, from the table of known functions, or is not known.
-        self.assertEqual(self.class_of(slab_note(SPIN, 16, 192, 192, "kmalloc-192",
-                                                 "use_thing+0x10/0x40")), "~unknown_thing.lock")
-        self.assertEqual(self.class_of(slab_note(SPIN, 16, 192, 192, "kmalloc-cg-192")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 16, 192, 192, "kmalloc-192",
+                                                      "use_thing+0x10/0x40")),
+                         "~unknown_thing.lock")
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 16, 192, 192, "kmalloc-cg-192")),
                          "~worker_pool.lock")
-        self.assertEqual(self.class_of(slab_note(SPIN, 24, 192, 192, "kmalloc-192")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 24, 192, 192, "kmalloc-192")),
                          "kmalloc-192+0x18 (some_function)")
-        self.assertEqual(self.class_of(slab_note(SPIN, 16, 192, 192, "memdup_user-192",
-                                                 "use_thing.isra.0+0x10/0x40")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 16, 192, 192, "memdup_user-192",
+                                                      "use_thing.isra.0+0x10/0x40")),
                          "~unknown_thing.lock")
 
     def test_kmalloc_object_is_larger_than_the_next_smaller_cache(self):
-        self.assertEqual(self.class_of(slab_note(SPIN, 4, 32, 32, "kmalloc-32",
-                                                 "use_small+0x1/0x4")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 4, 32, 32, "kmalloc-32",
+                                                      "use_small+0x1/0x4")),
                          "~small_thing.lock")
-        self.assertEqual(self.class_of(slab_note(SPIN, 4, 64, 64, "kmalloc-64",
-                                                 "use_small+0x1/0x4")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 4, 64, 64, "kmalloc-64",
+                                                      "use_small+0x1/0x4")),
                          "kmalloc-64+0x4 (use_small)")
 
     def test_kmalloc_object_of_a_module_is_identified_by_its_types(self):
-        self.assertEqual(self.class_of(slab_note(MUTEX, 32, 512, 512, "kmalloc-512",
-                                                 "driver_init+0x10/0x40 [driver]")),
+        self.assertEqual(self.class_name_of(slab_note(MUTEX, 32, 512, 512, "kmalloc-512",
+                                                      "driver_init+0x10/0x40 [driver]")),
                          "~driver_state.mutex")
         # The module has no types, and none of the kernel's types fits.
-        self.assertEqual(self.class_of(slab_note(MUTEX, 32, 512, 512, "kmalloc-512",
-                                                 "stranger+0x10/0x40 [stranger]")),
+        self.assertEqual(self.class_name_of(slab_note(MUTEX, 32, 512, 512, "kmalloc-512",
+                                                      "stranger+0x10/0x40 [stranger]")),
                          "kmalloc-512+0x20 (stranger)")
 
     def test_lock_outside_of_slabs_has_the_kind_of_memory(self):
@@ -218,19 +220,19 @@ class Rules(Base):
                 (SPIN, "vmalloc", "vmalloc (some_function)"),
                 (SPIN, "pages", "pages (some_function)"),
                 (SPIN, "kfence", "kfence (some_function)")):
-            self.assertEqual(self.class_of(other_note(kind, what)), expected, what)
+            self.assertEqual(self.class_name_of(note_outside_slabs(kind, what)), expected, what)
 
     def test_lock_class_key_without_bytes_gives_no_name(self):
         for name in "__key", "__key.2":
-            lines, _ = self.stop_and_read_names(other_note(MUTEX,
-                                                           "symbol %s+0x0/0x20 [driver]" % name))
+            lines, _ = self.stop_and_read_names(
+                note_outside_slabs(MUTEX, "symbol %s+0x0/0x20 [driver]" % name))
             self.assertEqual(lines, [])
 
-    def test_hidden_caller_is_left_out(self):
-        self.assertEqual(self.class_of(other_note(SPIN, "stack", "-")), "stack")
+    def test_hidden_caller_is_left_out_of_the_class_name(self):
+        self.assertEqual(self.class_name_of(note_outside_slabs(SPIN, "stack", "-")), "stack")
 
     def test_cache_without_a_name_is_named_by_its_allocator(self):
-        self.assertEqual(self.class_of(slab_note(SPIN, 64, 0, 0, "-")), "slab (some_function)")
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 64, 0, 0, "-")), "slab (some_function)")
 
     def test_locks_with_different_callers_in_caches_without_a_name_are_of_different_classes(self):
         callers = ["one", "other", "f" * 60 + "1", "f" * 60 + "2"]
@@ -257,7 +259,7 @@ class Files(Base):
                                             "0x%x 1 5 symbol - by -\n" % LOCK)
         self.assertEqual(lines, [])
 
-    def test_long_names_make_short_lines(self):
+    def test_line_of_a_lock_with_long_names_is_cut(self):
         lines, _ = self.stop_and_read_names(slab_note(SPIN, 64, 192, 192, "c" * 5000, "f" * 5000))
         self.assertEqual(len(lines), 1)
         self.assertLess(len(lines[0]), 400)
@@ -295,7 +297,7 @@ class Files(Base):
         """The types of the second module make the index of names grow with those of the first."""
         subprocess.run([MAKE_TYPES, os.path.join(self.directory, "sys/btf"), "one", "other"],
                        check=True)
-        self.assertEqual(self.class_of(slab_note(SPIN, 0, 64, 64, "repeated_1002")),
+        self.assertEqual(self.class_name_of(slab_note(SPIN, 0, 64, 64, "repeated_1002")),
                          "repeated_1002.of_kernel")
 
     def test_corrupt_types_of_a_module_leave_the_allocator_as_name(self):
@@ -312,14 +314,14 @@ class Files(Base):
         boot = [line for line in lines if line.startswith("boot ")]
         self.assertEqual(len(boot), 1)
         self.assertTrue(boot[0].startswith("boot %s " % BOOT))
-        self.assertEqual(run("report", self.etl).returncode, 0)
+        self.assertEqual(run_tool("report", self.etl).returncode, 0)
         self.write_file("a.etl.names",
                         "\n".join(lines).replace(boot[0], "boot %s 1234567" % BOOT) + "\n")
-        result = run("report", self.etl)
+        result = run_tool("report", self.etl)
         self.assertEqual(result.returncode, 1)
         self.assertIn("names of another boot (%s)" % BOOT, result.stderr)
         self.assertEqual(result.stdout, "")
-        self.assertEqual(run("report", "--names", "/dev/null", self.etl).returncode, 0)
+        self.assertEqual(run_tool("report", "--names", "/dev/null", self.etl).returncode, 0)
 
     def test_wrong_lines_of_names_are_refused(self):
         self.stop_and_read_names(slab_note(SPIN, 64, 192, 192, "dentry"))
@@ -327,7 +329,7 @@ class Files(Base):
                 "boot x", "boot %s" % BOOT, "boot %s x" % BOOT, "boot %s 1 2" % BOOT, \
                 "lock 0x12@99999999999999999999999 z":
             self.write_file("a.etl.names", "thread 1 a\n" + line + "\n")
-            result = run("report", self.etl)
+            result = run_tool("report", self.etl)
             self.assertEqual(result.returncode, 1, line)
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)
 
@@ -340,7 +342,7 @@ class Files(Base):
             for i in range(1000000):
                 stream.write("lock 0x%x class_%d\n" % (LOCK + 8 * i, i % 100))
         start = time.monotonic()
-        rows = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        rows = json.loads(run_tool("report", "--json", self.etl).stdout)["locks"]
         print("# 2,000,000 names: %.1f s" % (time.monotonic() - start))
         self.assertEqual([row["lock"] for row in rows], ["class_0"])
 
@@ -365,11 +367,11 @@ class Recording(Base):
         self.write_file("proc/modules", "driver 16384 1 - Live 0xffffffffc0000000\n")
         os.mkdir(os.path.join(self.directory, "proc/57"))
         self.write_file("proc/57/comm", "young\n")
-        self.log_more(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK, thread=57)))
+        self.append_events(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK, thread=57)))
         self.wait_for(lambda: "thread 57 young" in self.read_file("a.etl.names"))
         with open(os.path.join(self.directory, "identities"), "a") as stream:
             stream.write(notes[1])
-        self.log_more(event[1])
+        self.append_events(event[1])
         self.wait_for(lambda: "lock 0x%x" % locks[1] in self.read_file("a.etl.names"))
         process.terminate()
         process.communicate()
@@ -396,7 +398,7 @@ class Reports(Base):
                          (self.LOCKS[1], self.CLOCK + 4))
 
     def rows_by_lock(self, *options):
-        result = run("report", "--json", *options, self.etl)
+        result = run_tool("report", "--json", *options, self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
         return {row["lock"]: (row["sampled"], row["locks"])
                 for row in json.loads(result.stdout)["locks"]}
@@ -404,11 +406,11 @@ class Reports(Base):
     def test_report_sums_by_class(self):
         self.assertEqual(self.rows_by_lock(),
                          {"dentry.d_lockref.lock": (5, 3), "inode.i_lock": (1, 1)})
-        text = run("report", "--table", "locks", self.etl).stdout
+        text = run_tool("report", "--table", "locks", self.etl).stdout
         self.assertIn(" locks ", text)
 
     def test_addresses_option_shows_each_lock_by_itself(self):
-        result = run("report", "--json", "--addresses", self.etl)
+        result = run_tool("report", "--json", "--addresses", self.etl)
         rows = json.loads(result.stdout)["locks"]
         self.assertEqual({row["lock"]: row["sampled"] for row in rows},
                          {"0x%x dentry.d_lockref.lock" % self.LOCKS[0]: 2,
@@ -417,15 +419,16 @@ class Reports(Base):
 
     def test_many_files_show_how_many_locks_a_row_adds_up(self):
         for options, shows in ((), True), (("--addresses",), False):
-            text = run("report", "--wide", "--table", "locks", *options, self.etl, self.etl).stdout
+            text = run_tool("report", "--wide", "--table", "locks", *options, self.etl,
+                            self.etl).stdout
             (self.assertRegex if shows else self.assertNotRegex)(text, "\nhost +lock +locks ")
 
     def test_callers_and_page_show_classes(self):
-        callers = json.loads(run("report", "--json", self.etl).stdout)["callers"]
+        callers = json.loads(run_tool("report", "--json", self.etl).stdout)["callers"]
         self.assertEqual({row["lock"] for row in callers},
                          {"dentry.d_lockref.lock", "inode.i_lock"})
         page = os.path.join(self.directory, "page.html")
-        self.assertEqual(run("report", "--html", page, self.etl).returncode, 0)
+        self.assertEqual(run_tool("report", "--html", page, self.etl).returncode, 0)
         with open(page, encoding="utf-8") as stream:
             self.assertIn("dentry.d_lockref.lock", stream.read())
 
@@ -436,19 +439,20 @@ class Reports(Base):
                          {"dentry.d_lockref.lock": (5, 3)})
         self.assertEqual(self.rows_by_lock("--filter", "class != inode.i_lock"),
                          {"dentry.d_lockref.lock": (5, 3)})
-        result = run("report", "--filter", "class == nothing", self.etl)
+        result = run_tool("report", "--filter", "class == nothing", self.etl)
         self.assertEqual(result.returncode, 2)
         self.assertIn("no class is called \"nothing\": class ~ takes a part of a name",
                       result.stderr)
-        self.assertEqual(run("report", "--filter", "class == inode", self.etl).returncode, 2)
+        self.assertEqual(run_tool("report", "--filter", "class == inode", self.etl).returncode, 2)
         self.assertEqual(self.rows_by_lock("--filter", "class == INODE.i_lock"),
                          {"inode.i_lock": (1, 1)})
-        self.assertEqual(run("report", "--filter", "class > inode.i_lock", self.etl).returncode, 2)
+        self.assertEqual(run_tool("report", "--filter", "class > inode.i_lock",
+                                  self.etl).returncode, 2)
 
     def test_dump_and_conversions_name_classes(self):
-        text = run("dump", self.etl).stdout
+        text = run_tool("dump", self.etl).stdout
         self.assertEqual((text.count("dentry.d_lockref.lock"), text.count("inode.i_lock")), (5, 1))
-        trace = run("convert", "--perfetto", "-", self.etl, text=False).stdout
+        trace = run_tool("convert", "--perfetto", "-", self.etl, text=False).stdout
         slices = [made["name"] for made in perfetto_decoder.Trace(trace).slices
                   if made["cat"] == "hold"]
         self.assertEqual((slices.count("dentry.d_lockref.lock"), slices.count("inode.i_lock")),

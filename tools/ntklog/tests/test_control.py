@@ -14,14 +14,14 @@ from module import NTKLOG, Directory, ParameterDirectory
 from tool import undescribed_fields
 
 
-def run(*arguments, **environment):
+def run_tool(*arguments, **environment):
     return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=600,
                           env={**os.environ, **environment})
 
 
 class Refused(unittest.TestCase):
     def check_refused(self, status, words, *arguments, **environment):
-        result = run(*arguments, **environment)
+        result = run_tool(*arguments, **environment)
         self.assertEqual(result.returncode, status, result.stderr)
         self.assertIn(words, result.stderr)
         self.assertEqual(result.stdout, "")

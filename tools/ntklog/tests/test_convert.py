@@ -10,24 +10,24 @@ import subprocess
 import etl_writer as etl
 import perfetto_decoder
 import tap
-from convert_case import Case, NTKLOG, run
+from convert_case import Case, NTKLOG, run_command
 
 
 class Ctf(Case):
     def read_ctf(self):
-        result = run("babeltrace2", "--clock-cycles", self.out)
+        result = run_command("babeltrace2", "--clock-cycles", self.out)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout.splitlines()
 
     def test_each_event_class_has_a_name_of_its_own(self):
-        self.convert("--ctf", etl.file(*self.events(2000000)))
+        self.convert("--ctf", etl.file(*self.events_at(2000000)))
         with open(os.path.join(self.out, "metadata"), encoding="utf-8") as stream:
             names = re.findall(r'^event \{\n\tname = "(\w+)"', stream.read(), re.M)
         self.assertIn("NtklogDroppedDCEndV1", names)
         self.assertEqual(sorted(set(names)), sorted(names))
 
     def test_ctf_fields_are_those_of_the_record(self):
-        self.convert("--ctf", etl.file(*self.events(2000000)))
+        self.convert("--ctf", etl.file(*self.events_at(2000000)))
         (line,) = self.read_ctf()
         self.assertIn("cpu_id = 0", line)
         values = dict(re.findall(r'(\w+) = (?:\( "(?=\w+" : container))?"?([\w.]+)', line))
@@ -61,25 +61,25 @@ class Ctf(Case):
     def test_ctf_names_each_type_of_event(self):
         data = etl.header_buffer(2) + etl.buffer([
             etl.spinlock_rundown(), etl.resource_rundown(),
-            *self.events(2000001, hook_id=0x052B, make=etl.resource_data),
-            *self.events(2000002, hook_id=0x0524, make=etl.context_swap_data, version=4),
-            *self.events(2000003, hook_id=0x0524, version=1,
-                         make=lambda: etl.context_swap_data(1))])
+            *self.events_at(2000001, hook_id=0x052B, make=etl.resource_data),
+            *self.events_at(2000002, hook_id=0x0524, make=etl.context_swap_data, version=4),
+            *self.events_at(2000003, hook_id=0x0524, version=1,
+                            make=lambda: etl.context_swap_data(1))])
         self.convert("--ctf", data)
         self.assertEqual([re.search(r"\) (\w+):", line)[1] for line in self.read_ctf()],
                          ["SpinLockDCStart", "ResourceDCStart", "Resource", "ContextSwap",
                           "ContextSwapV1"])
 
     def test_ctf_time_is_that_of_the_wall_clock(self):
-        self.convert("--ctf", etl.file(*self.events(3000000)))
-        text = run("babeltrace2", "--clock-seconds", "--clock-gmt", self.out).stdout
+        self.convert("--ctf", etl.file(*self.events_at(3000000)))
+        text = run_command("babeltrace2", "--clock-seconds", "--clock-gmt", self.out).stdout
         # StartTime of the header, and 1.5 seconds.
         seconds = (132_000_000_000_000_000 - 116444736000000000) / 1e7 + 1.5
         self.assertAlmostEqual(float(text[1:text.index("]")]), seconds, places=6)
 
     def test_ctf_has_a_stream_for_each_processor(self):
-        data = etl.header_buffer(3) + etl.buffer(self.events(10, 40), processor=0) + \
-            etl.buffer(self.events(20, 30), processor=5, sequence=2)
+        data = etl.header_buffer(3) + etl.buffer(self.events_at(10, 40), processor=0) + \
+            etl.buffer(self.events_at(20, 30), processor=5, sequence=2)
         self.convert("--ctf", data)
         self.assertEqual([re.search(r"cpu_id = (\d+)", line)[1] for line in self.read_ctf()],
                          ["0", "5", "5", "0"])
@@ -88,19 +88,19 @@ class Ctf(Case):
     def test_ctf_has_symbols(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("ffffffff81234567 T the_caller\n")
-        self.convert("--ctf", etl.file(*self.events(10)))
+        self.convert("--ctf", etl.file(*self.events_at(10)))
         self.assertIn('CallerAddressSymbol = "the_caller"', self.read_ctf()[0])
 
     def test_unknown_events_are_counted(self):
-        result = self.convert("--ctf", etl.file(*self.events(10), etl.perfinfo(0x1234, b"")))
+        result = self.convert("--ctf", etl.file(*self.events_at(10), etl.perfinfo(0x1234, b"")))
         self.assertIn("1 events converted, 1 not known", result.stderr)
 
     def test_ctf_keeps_events_whose_times_go_back(self):
-        self.convert("--ctf", etl.file(*self.events(50, 20, -500000)))
+        self.convert("--ctf", etl.file(*self.events_at(50, 20, -500000)))
         self.assertEqual(len(self.read_ctf()), 3)
 
     def test_ctf_of_a_damaged_file_has_the_good_events(self):
-        data = bytearray(etl.file(*self.events(10, 20)))
+        data = bytearray(etl.file(*self.events_at(10, 20)))
         data[etl.SIZE + 0x48 + 0x48 + 2] = 0x77
         result = self.convert("--ctf", data, status=1)
         self.assertIn("offset 0x1090: no event", result.stderr)
@@ -109,7 +109,7 @@ class Ctf(Case):
     def test_ctf_of_the_same_trace_is_the_same(self):
         contents = []
         for self.out in (self.out, self.out + "2"):
-            self.convert("--ctf", etl.file(*self.events(10, 20)))
+            self.convert("--ctf", etl.file(*self.events_at(10, 20)))
             contents.append([])
             for name in sorted(os.listdir(self.out)):
                 with open(os.path.join(self.out, name), "rb") as stream:
@@ -167,8 +167,8 @@ class Perfetto(Case):
     def slices_of_locks(self, *events):
         return self.without_class_slices(self.convert_to_perfetto(*events))
 
-    def test_spin_locks_are_waited_for_and_owned(self):
-        wait, hold = self.slices_of_locks(*self.events(2000000))
+    def test_spin_lock_makes_wait_and_hold_slices(self):
+        wait, hold = self.slices_of_locks(*self.events_at(2000000))
         us = self.US
         self.assertAlmostEqual(hold["ts"] + hold["dur"], 2000000 * us)
         self.assertAlmostEqual(hold["dur"], 1001 * us)
@@ -191,31 +191,33 @@ class Perfetto(Case):
                                            for _ in range(20)))
         self.assertEqual(trace.resets, 1)
 
-    def test_waits_alone_are_no_holds(self):
-        def events(**changes):
-            return self.events(10, make=lambda: etl.spin_lock(
+    def test_records_of_mode_waits_make_no_hold_slices(self):
+        def zero_hold_events(**changes):
+            return self.events_at(10, make=lambda: etl.spin_lock(
                 acquire=2002, release=2002, depth=0, **changes))
-        (wait,) = self.slices_of_locks(etl.ntklog_rundown(2), *events(rule=2))
+        (wait,) = self.slices_of_locks(etl.ntklog_rundown(2), *zero_hold_events(rule=2))
         self.assertEqual((wait["cat"], wait["name"]), ("wait", "wait: 0xffff888012345678"))
         self.assertAlmostEqual(wait["dur"], 303 * 1e6 / etl.PERF_FREQ)
         self.assertEqual(wait["args"], {"spins": 44, "caller": "0xffffffff81234567", "thread": 55,
                                         "dpc": True, "isr": False})
-        (wait,) = self.slices_of_locks(etl.ntklog_rundown(2), *events(rule=2, caller=0, spins=0))
+        (wait,) = self.slices_of_locks(etl.ntklog_rundown(2),
+                                       *zero_hold_events(rule=2, caller=0, spins=0))
         self.assertNotIn("caller", wait["args"])
         # The rules are found in a stream too, and in a rundown at the end.
-        data = etl.header_buffer(3) + etl.buffer(events(rule=2)) + \
+        data = etl.header_buffer(3) + etl.buffer(zero_hold_events(rule=2)) + \
             etl.buffer([etl.ntklog_rundown(2, end=True)], sequence=2)
         result = subprocess.run([NTKLOG, "convert", "--perfetto", "-", "-"], input=data,
                                 capture_output=True, check=True)
         slices = self.without_class_slices(self.decode(result.stdout))
         self.assertEqual([made["cat"] for made in slices], ["wait"])
         # Without ntklog's rundown the byte is no rule.
-        wait, hold = self.slices_of_locks(*events(rule=2))
+        wait, hold = self.slices_of_locks(*zero_hold_events(rule=2))
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
-        wait, hold = self.slices_of_locks(etl.ntklog_rundown(1), *events(rule=1))
+        wait, hold = self.slices_of_locks(etl.ntklog_rundown(1), *zero_hold_events(rule=1))
         self.assertEqual((wait["args"], hold["cat"]), ({"spins": 44}, "hold"))
         self.assertNotIn("depth", hold["args"])
-        (hold,) = self.slices_of_locks(etl.ntklog_rundown(0, blockers=1), *events(rule=12, spins=0))
+        (hold,) = self.slices_of_locks(etl.ntklog_rundown(0, blockers=1),
+                                       *zero_hold_events(rule=12, spins=0))
         self.assertEqual(hold["cat"], "hold")
 
     def test_release_whose_hold_has_no_known_start_is_an_instant(self):
@@ -239,7 +241,8 @@ class Perfetto(Case):
         self.assertEqual((hold["cat"], hold["dur"]), ("hold", 0))
 
     def test_resource_makes_wait_and_hold_slices(self):
-        wait, hold = self.slices_of_locks(*self.events(10, hook_id=0x052B, make=etl.resource_data))
+        wait, hold = self.slices_of_locks(*self.events_at(10, hook_id=0x052B,
+                                                          make=etl.resource_data))
         self.assertEqual((wait["track"], hold["track"], hold["args"]["class"]),
                          ("thread 55", "thread 55", "exclusive"))
 
@@ -247,7 +250,7 @@ class Perfetto(Case):
         """The acquire time of a lock that another CPU released is not known."""
         us = 1e6 / etl.PERF_FREQ
 
-        def record(acquire, wait, bits=64):
+        def resource_event(acquire, wait, bits=64):
             data = bytearray(etl.resource_data(bits, hold=0, wait=wait))
             data[:8] = acquire.to_bytes(8, "little")
             return etl.perfinfo(0x052B, bytes(data), time_stamp=etl.START_CLOCK + 9000)
@@ -255,7 +258,7 @@ class Perfetto(Case):
                              # If the acquire time is not known, or is after the release, the
                              # wait ends at the release.
                              (0, 9000 * us), (2, 9000 * us), (etl.START_CLOCK + 9001, 9000 * us)):
-            wait, hold = self.slices_of_locks(record(acquire, 303))
+            wait, hold = self.slices_of_locks(resource_event(acquire, 303))
             self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
             self.assertAlmostEqual(wait["ts"] + wait["dur"], end)
             self.assertAlmostEqual(wait["dur"], 303 * us)
@@ -263,7 +266,7 @@ class Perfetto(Case):
             self.assertEqual(hold["dur"], 0)
         # WaitTime 0 means no wait, and 1 a wait whose length is not known.
         for wait in 0, 1:
-            (hold,) = self.slices_of_locks(record(etl.START_CLOCK + 5000, wait))
+            (hold,) = self.slices_of_locks(resource_event(etl.START_CLOCK + 5000, wait))
             self.assertEqual(hold["cat"], "hold")
 
     def test_sleeping_locks_have_their_caller_with_and_without_a_filter(self):
@@ -293,10 +296,10 @@ class Perfetto(Case):
 
     def test_context_switches_make_slices_of_threads(self):
         (run_,) = self.slices_of_locks(
-            *self.events(10, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap_data(new=7, old=0)),
-            *self.events(30, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap_data(new=0, old=7)))
+            *self.events_at(10, hook_id=0x0524, version=4,
+                            make=lambda: etl.context_swap_data(new=7, old=0)),
+            *self.events_at(30, hook_id=0x0524, version=4,
+                            make=lambda: etl.context_swap_data(new=0, old=7)))
         self.assertEqual(run_["name"], "thread 7")
         self.assertAlmostEqual(run_["dur"], 10)
 
@@ -308,14 +311,14 @@ class Perfetto(Case):
             ("tasks, by CPU", None), ("waits, by class of locks", None)})
 
     def test_file_that_is_read_is_not_overwritten(self):
-        data = etl.file(*self.events(1, 2))
+        data = etl.file(*self.events_at(1, 2))
         hard, symbolic = self.path + ".hard", self.path + ".symbolic"
         self.write(data)
         os.link(self.path, hard)
         os.symlink(self.path, symbolic)
         for output in self.path, hard, symbolic:
             for how in "--perfetto", "--pprof":
-                result = run(NTKLOG, "convert", how, output, self.path)
+                result = run_command(NTKLOG, "convert", how, output, self.path)
                 self.assertEqual(result.returncode, 2)
                 self.assertIn("choose another name", result.stderr)
         with open(self.path, "rb") as stream:
@@ -326,39 +329,39 @@ class Perfetto(Case):
             self.assertEqual(stream.read(), data)
 
     def test_absent_file_of_names_is_not_written(self):
-        self.write(etl.file(*self.events(1, 2)))
+        self.write(etl.file(*self.events_at(1, 2)))
         directory, name = os.path.split(self.path)
         for output in self.path + ".names", os.path.join(directory, ".", name + ".names"):
             for how in "--perfetto", "--pprof":
-                result = run(NTKLOG, "convert", how, output, self.path)
+                result = run_command(NTKLOG, "convert", how, output, self.path)
                 self.assertEqual(result.returncode, 2)
                 self.assertIn("is the name of the trace's file of names", result.stderr)
         self.assertFalse(os.path.exists(self.path + ".names"))
 
     def test_slices_do_not_overlap(self):
         """Locks released in any order: acquired at these times, of 2 MHz."""
-        def locks(*times, processor=0):
+        def lock_events(*times, processor=0):
             return [etl.perfinfo(0x0529, etl.spin_lock(
                 address=0x100 + i, acquire=etl.START_CLOCK + start,
                 release=etl.START_CLOCK + end, spins=i % 2, wait=5),
                 time_stamp=etl.START_CLOCK + end + i % 3) for i, (start, end) in enumerate(times)]
-        crossed = self.slices_of_locks(*locks((100, 200), (150, 300), (250, 400), (350, 360),
-                                              (180, 500)))
+        crossed = self.slices_of_locks(*lock_events((100, 200), (150, 300), (250, 400), (350, 360),
+                                                    (180, 500)))
         self.assertEqual({made["track"] for made in crossed}, {"cpu 0", "cpu 0 (2)", "cpu 0 (3)"})
-        nested = self.slices_of_locks(*locks((130, 140), (150, 160), (120, 170), (100, 200),
-                                             (200, 300)))
+        nested = self.slices_of_locks(*lock_events((130, 140), (150, 160), (120, 170), (100, 200),
+                                                   (200, 300)))
         self.assertEqual({made["track"] for made in nested}, {"cpu 0"})
         self.assertEqual([made["inside"] for made in nested if made["cat"] == "hold"],
                          [2, 2, 1, 0, 0])
         # Slices that begin at the same time would nest in the order of their packets.
-        same = self.slices_of_locks(*locks((100, 130), (100, 150)))
+        same = self.slices_of_locks(*lock_events((100, 130), (100, 150)))
         self.assertEqual([(made["track"], made["inside"]) for made in same
                           if made["cat"] == "hold"], [("cpu 0", 0), ("cpu 0 (2)", 0)])
         seed, times = 1, []
         for end in range(1000, 9000, 7):
             seed = seed * 6364136223846793005 + 1442695040888963407 & 2 ** 64 - 1
             times.append((end - 1 - (seed >> 33) % 90, end))
-        self.convert("--perfetto", etl.long_file(locks(*times)))
+        self.convert("--perfetto", etl.long_file(lock_events(*times)))
         with open(self.out, "rb") as stream:
             slices = self.without_class_slices(self.decode(stream.read()))
         self.assertEqual(sum(made["cat"] == "hold" for made in slices), len(times))
@@ -370,11 +373,11 @@ class Perfetto(Case):
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 55 work\"er\n")
         trace = self.convert_to_perfetto(
-            *self.events(9000), *self.events(9020, hook_id=0x052B, make=etl.resource_data),
-            *self.events(9030, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap_data(new=7)),
-            *self.events(9040, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap_data(old=7)))
+            *self.events_at(9000), *self.events_at(9020, hook_id=0x052B, make=etl.resource_data),
+            *self.events_at(9030, hook_id=0x0524, version=4,
+                            make=lambda: etl.context_swap_data(new=7)),
+            *self.events_at(9040, hook_id=0x0524, version=4,
+                            make=lambda: etl.context_swap_data(old=7)))
         self.assertEqual([track for track in trace.tracks.values() if track[1]], [
             ("cpu 0", "spin locks, by CPU"),
             ("0xffff888012345678", "waits, by class of locks"),
@@ -447,7 +450,8 @@ class Perfetto(Case):
                          [(0, 50 * self.US)])
 
     def test_names_are_written_once(self):
-        self.assertEqual(self.convert_to_perfetto(*self.events(*range(100, 3000, 100))).resets, 1)
+        self.assertEqual(self.convert_to_perfetto(*self.events_at(*range(100, 3000, 100))).resets,
+                         1)
         count = 70000
         self.convert("--perfetto", etl.long_file([etl.perfinfo(
             0x0529, etl.spin_lock(address=0x1000 + i, spins=0, rule=0),
@@ -459,7 +463,7 @@ class Perfetto(Case):
         self.assertEqual(trace.resets, 2)
 
     def test_hold_longer_than_the_clock_runs_begins_before_it(self):
-        trace = self.convert_to_perfetto(*self.events(10, make=lambda: etl.spin_lock(
+        trace = self.convert_to_perfetto(*self.events_at(10, make=lambda: etl.spin_lock(
             acquire=1, release=2 ** 62, spins=0)))
         self.assertEqual([made["ts"] for made in trace.slices],
                          [-etl.START_CLOCK * self.US])
@@ -469,27 +473,28 @@ class Perfetto(Case):
             stream.write(b"thread 7 caf\xc3\nffffffff81234567 T q\"\\\x1b[31m\xc2\x9b1m\n"
                          b"ffff888012345678 T \xe6\x97\xa5\xed\xa0\x80\xff\n")
         slices = self.slices_of_locks(
-            *self.events(10), *self.events(20, hook_id=0x0524, version=4,
-                                           make=lambda: etl.context_swap_data(new=7, old=0)),
-            *self.events(30, hook_id=0x0524, version=4,
-                         make=lambda: etl.context_swap_data(new=0, old=7)))
+            *self.events_at(10), *self.events_at(20, hook_id=0x0524, version=4,
+                                                 make=lambda: etl.context_swap_data(new=7, old=0)),
+            *self.events_at(30, hook_id=0x0524, version=4,
+                            make=lambda: etl.context_swap_data(new=0, old=7)))
         slices = {made["cat"]: made for made in slices}
         self.assertEqual((slices["hold"]["name"], slices["run"]["name"]),
                          ("\u65e5????", "caf? 7"))
         self.assertEqual(slices["hold"]["args"]["caller"], 'q"\\?[31m??1m')
-        result = run(NTKLOG, "report", "--json", self.path)
+        result = run_command(NTKLOG, "report", "--json", self.path)
         self.assertEqual(json.loads(result.stdout)["threads"][0]["name"], "caf?")
         self.assertEqual(json.loads(result.stdout)["locks"][0]["lock"], "\u65e5????")
 
     def test_selected_events_are_counted(self):
         with open(self.path, "wb") as stream:
-            stream.write(etl.file(*self.events(10, 20, 30), etl.perfinfo(0x1234, b"")))
+            stream.write(etl.file(*self.events_at(10, 20, 30), etl.perfinfo(0x1234, b"")))
         for options, words in ((("--from", "8us", "--to", "12us"), "1 events converted, 0 not"),
                                (("--filter", "Event == SpinLock"), "3 events converted, 0 not"),
                                (("--filter", "HookId == 0x1234"), "0 events converted, 1 not")):
-            result = run(NTKLOG, "convert", "--perfetto", self.out, *options, self.path)
+            result = run_command(NTKLOG, "convert", "--perfetto", self.out, *options, self.path)
             self.assertIn(words, result.stderr, options)
-        result = run(NTKLOG, "convert", "--perfetto", self.out, "--filter", "lock == x", self.path)
+        result = run_command(NTKLOG, "convert", "--perfetto", self.out, "--filter", "lock == x",
+                             self.path)
         self.assertEqual(result.returncode, 2)
 
 
@@ -512,7 +517,7 @@ class Stacks(Case):
     def test_ctf_has_stacks(self):
         result = self.convert("--ctf", self.file_with_stacks())
         self.assertIn("1 events have no stack", result.stderr)
-        result = run("babeltrace2", self.out)
+        result = run_command("babeltrace2", self.out)
         self.assertEqual(result.returncode, 0, result.stderr)
         _, lock, resource, without = result.stdout.splitlines()
         self.assertIn("callstack_kernel_length = 2, callstack_kernel = [ [0] = 0xFFFFFFFF81002010,"
@@ -530,12 +535,12 @@ class Stacks(Case):
         buffers[5].insert(0, etl.stacks_rundown(0, time_stamp=self.TIME + 49))
         self.convert("--ctf", etl.header_buffer(1 + len(buffers)) + b"".join(
             etl.buffer(events, sequence=1 + i) for i, events in enumerate(buffers)))
-        lines = [line for line in run("babeltrace2", self.out).stdout.splitlines()
+        lines = [line for line in run_command("babeltrace2", self.out).stdout.splitlines()
                  if " SpinLock: " in line]
         self.assertEqual(["callstack" in line for line in lines], [i == 4 for i in range(9)])
 
     def test_ctf_without_stacks_has_no_callstack_field(self):
-        self.convert("--ctf", etl.file(*self.events(2000000)))
+        self.convert("--ctf", etl.file(*self.events_at(2000000)))
         with open(os.path.join(self.out, "metadata"), encoding="ascii") as stream:
             self.assertNotIn("callstack", stream.read())
 
@@ -568,14 +573,14 @@ class Stacks(Case):
 class CommandLine(Case):
     def test_exactly_one_format_is_required(self):
         for options in ([], ["--ctf", "a", "--perfetto", "b"], ["--pprof", "a", "--ctf", "b"]):
-            result = run(NTKLOG, "convert", *options, "x")
+            result = run_command(NTKLOG, "convert", *options, "x")
             self.assertEqual(result.returncode, 2)
             self.assertIn("give exactly one of --ctf, --perfetto and --pprof", result.stderr)
 
     def test_full_device_is_reported(self):
         self.out = "/dev/full"
         self.assertIn("/dev/full: cannot write",
-                      self.convert("--perfetto", etl.file(*self.events(1)), 1).stderr)
+                      self.convert("--perfetto", etl.file(*self.events_at(1)), 1).stderr)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import unittest
 
 import etl_writer as etl
 import tap
-from tool import NO_LEAK_CHECK, NTKLOG, dump, fields_of, run, run_on
+from tool import NO_LEAK_CHECK, NTKLOG, dump, fields_of_line, run_tool, run_tool_on
 
 
 class Damaged(unittest.TestCase):
@@ -36,12 +36,12 @@ class Damaged(unittest.TestCase):
     def test_gzip_file_is_named(self):
         self.check_damage(gzip.compress(self.undamaged_file()), 0, "a gzip file: unpack it", 0)
 
-    def test_directory_has_no_offset(self):
+    def test_directory_is_refused_without_an_offset(self):
         with tempfile.TemporaryDirectory() as directory:
-            result = run("info", directory)
+            result = run_tool("info", directory)
             self.assertEqual(result.stderr, "ntklog: %s: Is a directory\n" % directory)
 
-    def test_text_is_refused(self):
+    def test_text_file_is_refused(self):
         self.check_damage(b"This is not an ETL file, as anybody can see from it. " * 9,
                           0, "not an ETL file", 0)
 
@@ -158,17 +158,17 @@ class Damaged(unittest.TestCase):
         struct.pack_into("<H", data, 4 * etl.SIZE + 0x48 + 4, 0x47)
         result, lines = dump(bytes(data))
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(sorted(int(fields_of(line)["SpinCount"]) for line in lines[3:]),
+        self.assertEqual(sorted(int(fields_of_line(line)["SpinCount"]) for line in lines[3:]),
                          [10, 11, 12, 13, 30, 41, 42, 43, 50, 51, 52, 53])
         self.assertIn("offset 0x2000: buffer of 0x0 bytes", result.stderr)
         self.assertIn("left out: %d bytes of 2 damaged buffers and 1 damaged events" %
                       (etl.SIZE + 3 * 0x48 + 0x47), result.stderr)
-        report = run_on("report", bytes(data), "--json")
+        report = run_tool_on("report", bytes(data), "--json")
         said = json.loads(report.stdout)
         self.assertEqual((said["locks"][0]["sampled"], said["damaged_buffers"],
                           said["damaged_events"]), (12, 2, 1))
         self.assertIn("DAMAGED: 2 buffers, 1 events, 0 times",
-                      run_on("report", bytes(data)).stdout)
+                      run_tool_on("report", bytes(data)).stdout)
         self.assertEqual((report.returncode, report.stderr.split(":", 2)[2]),
                          (1, result.stderr.split(":", 2)[2].replace(
                              result.stderr.split(":")[1], report.stderr.split(":")[1])))
@@ -189,11 +189,12 @@ class Damaged(unittest.TestCase):
                              ["3600.000000000"] if end else ["0.000000000"] * 4)
             self.assertRegex(result.stderr, "offset 0x%x: the time of an event is impossible; "
                              "%d such events are left out of all sums" % (etl.SIZE + 0x48 + (0x48 if end else 0), wrong))
-            report = json.loads(run_on("report", data, "--json").stdout)
+            report = json.loads(run_tool_on("report", data, "--json").stdout)
             if end:
                 self.assertAlmostEqual(report["seconds"], 8 * 3600 + 2)
                 self.assertEqual(report["locks"][0]["sampled"], 3)
-        events = [json.loads(line) for line in run_on("dump", data, "--json").stdout.splitlines()]
+        events = [json.loads(line) for line in run_tool_on("dump", data,
+                                                           "--json").stdout.splitlines()]
         self.assertEqual(events[4]["WrongTimeStamp"], etl.START_CLOCK + hour + (1 << 50))
 
     def test_repeated_and_missing_buffers_are_reported(self):
@@ -207,7 +208,7 @@ class Damaged(unittest.TestCase):
                  "2 buffers are missing, from sequence number 3 on")):
             data = etl.header_buffer(5) + b"".join(buffer(i) for i in sequences)
             for command in "dump", "report":
-                result = run_on(command, data, "--json")
+                result = run_tool_on(command, data, "--json")
                 self.assertEqual(result.returncode, 1)
                 self.assertIn(words, result.stderr)
                 if command == "dump":
@@ -224,8 +225,8 @@ class Damaged(unittest.TestCase):
         two = etl.file(etl.spinlock_rundown(acquire=5000), *2 * [etl.perfinfo(
             0x0529, etl.spin_lock())])
         for command in "dump", "report", "info":
-            alone = run_on(command, one, "--json")
-            for result in (run_on(command, one + two, "--json"), subprocess.run(
+            alone = run_tool_on(command, one, "--json")
+            for result in (run_tool_on(command, one + two, "--json"), subprocess.run(
                     [NTKLOG, command, "--json", "-"], input=one + two, capture_output=True,
                     timeout=600)):
                 self.assertEqual(result.returncode, 1)
@@ -233,7 +234,7 @@ class Damaged(unittest.TestCase):
                               str(result.stderr))
             self.assertEqual(alone.returncode, 0)
             if command != "info":
-                self.assertEqual(run_on(command, one + two, "--json").stdout, alone.stdout)
+                self.assertEqual(run_tool_on(command, one + two, "--json").stdout, alone.stdout)
 
     def test_clock_that_goes_back_is_reported(self):
         def buffer(*times, sequence=1, processor=0):
@@ -242,14 +243,14 @@ class Damaged(unittest.TestCase):
         for command in "dump", "report":
             for parts, offset in (([buffer(5, 3, 7, 6)], 1), ([buffer(5, 6), buffer(
                     1, 2, sequence=2, processor=1)], None)):
-                result = run_on(command, etl.header_buffer(1 + len(parts)) + b"".join(parts))
+                result = run_tool_on(command, etl.header_buffer(1 + len(parts)) + b"".join(parts))
                 self.assertEqual(result.returncode, 0)
                 if offset:
                     self.assertIn("offset 0x%x: the clock goes back; 2 events" %
                                   (etl.SIZE + 0x48 + 0x48), result.stderr)
                 else:
                     self.assertEqual(result.stderr, "")
-        result = run_on("dump", etl.header_buffer(3) + buffer(5, 6) + buffer(2, 3, sequence=2))
+        result = run_tool_on("dump", etl.header_buffer(3) + buffer(5, 6) + buffer(2, 3, sequence=2))
         self.assertIn("the clock goes back; 1 events", result.stderr)
 
     def test_extreme_sequence_numbers_do_not_overflow(self):
@@ -257,7 +258,7 @@ class Damaged(unittest.TestCase):
         data = etl.header_buffer(4) + b"".join(
             etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=sequence)
             for sequence in (-2**63, 2**63 - 1, 5))
-        for result in (run_on("dump", data),
+        for result in (run_tool_on("dump", data),
                        subprocess.run([NTKLOG, "dump", "-"], input=data, capture_output=True,
                                       timeout=600)):
             self.assertEqual(result.returncode, 1)
@@ -270,7 +271,7 @@ class Damaged(unittest.TestCase):
         result, lines = dump(data)
         self.assertEqual((result.returncode, len(lines)), (0, 6), result.stderr)
 
-    def test_sessions_that_overwrite_have_gaps(self):
+    def test_missing_buffers_of_sessions_that_overwrite_are_no_damage(self):
         for mode in (0x2, 0x400):
             data = bytearray(etl.header_buffer(3) + etl.buffer([], sequence=7) +
                              etl.buffer([], sequence=9))
@@ -288,12 +289,12 @@ class Damaged(unittest.TestCase):
                 changed[at] ^= 0xFF
                 with open(path, "wb") as stream:
                     stream.write(changed)
-                self.assertIn(run("dump", path, env=NO_LEAK_CHECK).returncode, (0, 1),
+                self.assertIn(run_tool("dump", path, env=NO_LEAK_CHECK).returncode, (0, 1),
                               "byte 0x%x" % at)
             for length in range(0, len(data), 61):
                 with open(path, "wb") as stream:
                     stream.write(data[:length])
-                self.assertEqual(run("dump", path, env=NO_LEAK_CHECK).returncode, 1,
+                self.assertEqual(run_tool("dump", path, env=NO_LEAK_CHECK).returncode, 1,
                                  "cut at %d" % length)
 
 

@@ -15,7 +15,7 @@ import time
 import etl_writer as etl
 import tap
 import tool
-from tool import draw_poisson, run
+from tool import draw_poisson, run_tool
 
 # Nanoseconds of a cycle.
 NS = 1e9 / etl.PERF_FREQ
@@ -46,13 +46,13 @@ class Diff(tool.Case):
         with open(self.after, "wb") as stream:
             stream.write(file_with_rates(after, rundown))
 
-    def diff(self, *options, status=0):
-        result = run("diff", *options, self.path, self.after)
+    def run_diff(self, *options, status=0):
+        result = run_tool("diff", *options, self.path, self.after)
         self.assertEqual((result.returncode, result.stderr), (status, ""))
         return result.stdout
 
-    def json(self, *options):
-        return json.loads(self.diff("--json", *options))
+    def diff_json(self, *options):
+        return json.loads(self.run_diff("--json", *options))
 
     def test_waits_that_did_not_end_are_named(self):
         end = etl.START_CLOCK + 2 * etl.PERF_FREQ
@@ -63,18 +63,19 @@ class Diff(tool.Case):
                          etl.open_hold_event(end, "waits", address=0x20, since=end - 6000,
                                              thread=56)])
         self.assertIn("\nNot compared: waits that had not ended, or whose holds had not:\n"
-                      "0 (0ns) before, 2 (3.25ms) after; ntklog report tells of them\n", self.diff())
-        report = self.json()
+                      "0 (0ns) before, 2 (3.25ms) after; ntklog report tells of them\n",
+                      self.run_diff())
+        report = self.diff_json()
         self.assertEqual((report["open_waits"], report["open_wait_total"]),
                          ([0, 2], [0, 6500 * NS]))
         self.write_both([spin_event(0x10, 100)], [spin_event(0x10, 100)])
-        self.assertNotIn("Not compared", self.diff())
+        self.assertNotIn("Not compared", self.run_diff())
 
     def test_rows_are_sums_before_and_after(self):
         self.write_both([spin_event(0x10, 100), spin_event(0x10, 100), spin_event(0x20, 50)],
                         [spin_event(0x10, 500), spin_event(0x30, 70),
                          spin_event(0x10, 10, caller=0x2000)])
-        report = self.json()
+        report = self.diff_json()
         self.assertEqual({(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
                                                          round(row["after_ns"] / NS))
                           for row in report["changes"]},
@@ -97,18 +98,18 @@ class Diff(tool.Case):
         names = f"{caller - 7:x} T acquire\nlock {address:x} queue.lock\n"
         with open(self.path + ".names", "w", encoding="utf-8") as stream:
             stream.write(names)
-        result = run("diff", "--json", self.path, self.after)
+        result = run_tool("diff", "--json", self.path, self.after)
         self.assertEqual({row["verdict"] for row in json.loads(result.stdout)["changes"]}, {"unknown"})
         self.assertEqual(result.stderr, f"ntklog: {self.after}: locks and callers have no names: "
                                         "copy FILE.names with FILE, or record without --no-names\n")
-        report = run("report", self.after)
+        report = run_tool("report", self.after)
         self.assertIn("\nNO NAMES: locks and callers are addresses: copy FILE.names", report.stdout)
         self.assertIn("locks and callers have no names",
-                      run("report", self.path, self.after).stderr)
+                      run_tool("report", self.path, self.after).stderr)
         with open(self.after + ".names", "w", encoding="utf-8") as stream:
             stream.write(names)
-        self.assertEqual([row["verdict"] for row in self.json()["changes"]], ["noise"])
-        self.assertNotIn("NO NAMES", run("report", self.after).stdout)
+        self.assertEqual([row["verdict"] for row in self.diff_json()["changes"]], ["noise"])
+        self.assertNotIn("NO NAMES", run_tool("report", self.after).stdout)
 
     def test_recordings_of_two_boots_without_names_do_not_match(self):
         self.write(etl.file(etl.ntklog_rundown(0), *[spin_event(0xFFFF888012345678, 100)] * 40))
@@ -116,7 +117,7 @@ class Diff(tool.Case):
             stream.write(etl.file(etl.ntklog_rundown(0),
                                   *[spin_event(0xFFFF888012345690, 100)] * 40,
                                   boot_time=2))
-        rows = json.loads(run("diff", "--json", self.path, self.after).stdout)["changes"]
+        rows = json.loads(run_tool("diff", "--json", self.path, self.after).stdout)["changes"]
         self.assertEqual([row["verdict"] for row in rows], ["unknown"] * 2)
 
     def test_waits_of_different_modes_are_not_compared(self):
@@ -128,18 +129,18 @@ class Diff(tool.Case):
         note = ("ntklog: %s and %s: their modes record different waits of spin locks: record both "
                 "in mode full or sampled, or both in mode waits or holders\n" % (self.path, self.after))
         for measure in "waits", "wait_total":
-            result = run("diff", "--json", "--of", measure, "--fail-if", measure + " > +20%",
-                         self.path, self.after)
+            result = run_tool("diff", "--json", "--of", measure, "--fail-if", measure + " > +20%",
+                              self.path, self.after)
             self.assertEqual((result.returncode, result.stderr), (1, note))
             report = json.loads(result.stdout)
             self.assertIsNone(report["condition"])
             self.assertIsNone(report["totals"][measure]["interval"])
             self.assertEqual({row["lock"]: row["verdict"] for row in report["changes"]},
                              {"0x10": "unknown", "0x40": "noise"})
-        result = run("diff", self.path, self.after)
+        result = run_tool("diff", self.path, self.after)
         self.assertRegex(result.stdout, r"(?m)^waits: 7 before, 46 after: \+39 .*, unknown$")
         # Locks that sleep are recorded alike in all modes.
-        self.assertIn("noise", self.diff("--lock", "0x40", "--fail-if", "waits > +20%"))
+        self.assertIn("noise", self.run_diff("--lock", "0x40", "--fail-if", "waits > +20%"))
 
     def test_locks_that_sleep_are_compared_by_caller(self):
         def mutex(time, caller, wait):
@@ -153,7 +154,7 @@ class Diff(tool.Case):
                         [etl.linux_lock_event("mutex", time_stamp=6_000_000, address=0x40, wait=9)])
         self.assertEqual({(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
                                                          round(row["after_ns"] / NS))
-                          for row in self.json()["changes"]},
+                          for row in self.diff_json()["changes"]},
                          {("0x40", "0x1000"): (100, 500), ("0x40", "0x2000"): (30, 0),
                           ("0x40", "0x3000"): (0, 20), ("0x40", ""): (0, 9)})
 
@@ -167,54 +168,57 @@ class Diff(tool.Case):
                 yield etl.linux_lock_event("mutex", time_stamp=time_, address=address, wait=100,
                                            hold=7)
 
-        def rows(*sides):
+        def rows_of_changes(*sides):
             self.write_both(*(list(side) for side in sides))
             return {(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
                                                    round(row["after_ns"] / NS), row["verdict"])
-                    for row in self.json()["changes"]}
+                    for row in self.diff_json()["changes"]}
 
         for first in False, True:
-            self.assertEqual(rows(mutexes(0x40, first), mutexes(0x40, not first)), {("0x40", ""): (40000, 40000, "noise")})
+            self.assertEqual(rows_of_changes(mutexes(0x40, first), mutexes(0x40, not first)),
+                             {("0x40", ""): (40000, 40000, "noise")})
             self.assertIn("\nCompared without callers: 1 locks, of which one side records none\n",
-                          self.diff())
+                          self.run_diff())
         # Callers stay if there is nothing to compare them with.
-        self.assertEqual(rows(mutexes(0x40, False), mutexes(0x50, True)), {
+        self.assertEqual(rows_of_changes(mutexes(0x40, False), mutexes(0x50, True)), {
             ("0x40", ""): (40000, 0, "less"), ("0x50", "0x1000"): (0, 20000, "more"),
             ("0x50", "0x2000"): (0, 20000, "more")})
-        self.assertNotIn("Compared without callers", self.diff())
+        self.assertNotIn("Compared without callers", self.run_diff())
 
     def test_locks_that_sleep_are_compared(self):
         self.write_both([etl.linux_lock_event("mutex", 0x22, address=0x40, wait=100, hold=7)],
                         [etl.linux_lock_event("mutex", 0x42, address=0x40, wait=300, hold=9)])
-        (row,) = self.json()["changes"]
+        (row,) = self.diff_json()["changes"]
         self.assertEqual((row["lock"], round(row["change_ns"] / NS)), ("0x40", 200))
-        (row,) = self.json("--of", "hold_total")["changes"]
+        (row,) = self.diff_json("--of", "hold_total")["changes"]
         self.assertEqual(round(row["change_ns"] / NS), 2)
 
     def test_change_is_distinguished_from_noise(self):
         self.write_both([spin_event(0x10, 100)] * 400 + [spin_event(0x20, 100)] * 400,
                         [spin_event(0x10, 100)] * 800 + [spin_event(0x20, 100)] * 410)
         for options in (), ("--of", "waits"):
-            verdicts = {row["lock"]: row["verdict"] for row in self.json(*options)["changes"]}
+            verdicts = {row["lock"]: row["verdict"] for row in self.diff_json(*options)["changes"]}
             self.assertEqual(verdicts, {"0x10": "more", "0x20": "noise"})
-        self.assertRegex(self.diff(), r"(?m)^waits: 800 before, 1210 after: \+410 \+-88 \(\+51.2%\)$")
-        text = self.diff("--lock", "0x20")
+        self.assertRegex(self.run_diff(),
+                         r"(?m)^waits: 800 before, 1210 after: \+410 \+-88 \(\+51.2%\)$")
+        text = self.run_diff("--lock", "0x20")
         self.assertRegex(text, r"(?m)^waits: 400 before, 410 after: \+10 \+-56 \(\+2.5%\), noise$")
         self.assertNotRegex(text, r"\b0x10\b")
-        rows = list(csv.DictReader(io.StringIO(self.diff("--csv", "--top", "1"))))
+        rows = list(csv.DictReader(io.StringIO(self.run_diff("--csv", "--top", "1"))))
         self.assertEqual([(row["lock"], row["verdict"]) for row in rows], [("0x10", "more")])
 
     def test_change_with_an_unknown_error_is_no_noise(self):
         rundown = etl.spinlock_rundown(1, RATE, 1, 0)
         few = [spin_event(0x10, 100)] * 3
         self.write_both(few, [spin_event(0x10, 200)] * 3, rundown)
-        report = self.json()
+        report = self.diff_json()
         self.assertEqual([(row["verdict"], row["interval_ns"]) for row in report["changes"]],
                          [("unknown", None)])
-        self.assertRegex(self.diff(), r"(?m)^wait_total: .* \+-\? .*, unknown$")
+        self.assertRegex(self.run_diff(), r"(?m)^wait_total: .* \+-\? .*, unknown$")
         # A condition that cannot be decided must not pass.
         for options in (), ("--json",):
-            result = run("diff", *options, "--fail-if", "wait_total > 20%", self.path, self.after)
+            result = run_tool("diff", *options, "--fail-if", "wait_total > 20%", self.path,
+                              self.after)
             self.assertEqual(result.returncode, 1)
             self.assertIn("the error of the change of wait_total is not known", result.stderr)
         self.assertIsNone(json.loads(result.stdout)["condition"])
@@ -223,30 +227,30 @@ class Diff(tool.Case):
         self.write_both([spin_event(0xffffffff80000000 + i, 1000000, caller=0xffffffff81000000)
                          for i in range(16, 400, 16)], [spin_event(0xffffffff80000010, 3)])
         environment = {**os.environ, "COLUMNS": "80"}
-        text = run("diff", self.path, self.after, env=environment).stdout
+        text = run_tool("diff", self.path, self.after, env=environment).stdout
         table = text[text.index("\n\n"):]
         self.assertLessEqual(max(map(len, table.splitlines())), 80, table)
         self.assertIn("(--wide shows: change %", table)
         self.assertIn("  verdict\n", table)
-        text = run("diff", "--wide", self.path, self.after, env=environment).stdout
+        text = run_tool("diff", "--wide", self.path, self.after, env=environment).stdout
         self.assertIn("  change %  ", text)
 
-    def test_programs_get_all_rows(self):
+    def test_csv_and_json_have_all_rows(self):
         self.write_both([spin_event(i, 100) for i in range(16, 800, 16)], [spin_event(16, 3)])
-        self.assertEqual(len(self.json()["changes"]), 49)
-        self.assertEqual(len(self.diff("--csv").splitlines()), 50)
-        self.assertEqual(len(self.json("--top", "7")["changes"]), 7)
+        self.assertEqual(len(self.diff_json()["changes"]), 49)
+        self.assertEqual(len(self.run_diff("--csv").splitlines()), 50)
+        self.assertEqual(len(self.diff_json("--top", "7")["changes"]), 7)
 
     def test_page_has_the_text_the_table_and_the_changes(self):
         self.write_both([spin_event(0x10, wait=100)] * 30 + [spin_event(0x20, wait=7)],
                         [spin_event(0x10, wait=300)] * 30)
-        page = self.diff("--html", "-")
-        text, rows = html.unescape(page), self.json()["changes"]
-        self.assertIn(self.diff().split("\n\n")[0], text)
+        page = self.run_diff("--html", "-")
+        text, rows = html.unescape(page), self.diff_json()["changes"]
+        self.assertIn(self.run_diff().split("\n\n")[0], text)
         self.assertEqual(page.count("<tr><td"), len(rows))
         self.assertEqual(tool.pictures_of_page(page),
                          {"is_count": False, "change_count": 2, "changes": rows})
-        counted = tool.pictures_of_page(self.diff("--html", "-", "--of", "waits", "--top", "1"))
+        counted = tool.pictures_of_page(self.run_diff("--html", "-", "--of", "waits", "--top", "1"))
         self.assertTrue(counted["is_count"])
         self.assertEqual(counted["changes"][0]["change"], -1)
 
@@ -254,11 +258,11 @@ class Diff(tool.Case):
         self.write_both([spin_event(0x10)], [spin_event(0x10)])
         files = self.path, self.after
         for path in *files, self.after + ".names":
-            result = run("diff", "--html", path, *files)
+            result = run_tool("diff", "--html", path, *files)
             self.assertEqual(result.returncode, 2)
             self.assertIn("choose another name", result.stderr)
-        self.assertEqual(run("diff", "--html", "-", "--json", *files).returncode, 2)
-        self.assertIn("cannot write", run("diff", "--html", "/dev/full", *files).stderr)
+        self.assertEqual(run_tool("diff", "--html", "-", "--json", *files).returncode, 2)
+        self.assertIn("cannot write", run_tool("diff", "--html", "/dev/full", *files).stderr)
 
     def test_condition_sets_the_exit_status(self):
         self.write_both([spin_event(0x10, 100)] * 1000, [spin_event(0x10, 100)] * 1500)
@@ -267,41 +271,41 @@ class Diff(tool.Case):
                 # The change is 50 percent, give or take 10.
                 ("wait_total > 45%", 0), ("wait_total > 50%", 0), ("wait_total < -10%", 0),
                 ("waits < +100%", 3)):
-            self.diff("--fail-if", condition, status=status)
-        report = json.loads(self.diff("--json", "--fail-if", "waits > 20%", status=3))
+            self.run_diff("--fail-if", condition, status=status)
+        report = json.loads(self.run_diff("--json", "--fail-if", "waits > 20%", status=3))
         self.assertIs(report["condition"], True)
 
     def test_bad_input_is_refused(self):
         self.write_both([spin_event(0x10, 100)], [spin_event(0x10, 100)])
         for condition in "", "wait_total", "moon > 20%", "waits = 3%", "waits > 20", "waits > 2%x":
-            result = run("diff", "--fail-if", condition, self.path, self.after)
+            result = run_tool("diff", "--fail-if", condition, self.path, self.after)
             self.assertEqual(result.returncode, 2)
             self.assertIn('is not like "wait_total > +20%"', result.stderr)
         for condition in "waits < -100%", "wait_total < -200%":
-            result = run("diff", "--fail-if", condition, self.path, self.after)
+            result = run_tool("diff", "--fail-if", condition, self.path, self.after)
             self.assertEqual(result.returncode, 2)
             self.assertIn("is never true", result.stderr)
-        result = run("diff", "--fail-if", "waits > 20%", "--fail-if", "hold_total > 20%",
-                     self.path, self.after)
+        result = run_tool("diff", "--fail-if", "waits > 20%", "--fail-if", "hold_total > 20%",
+                          self.path, self.after)
         self.assertEqual(result.returncode, 2)
         self.assertIn("give only one --fail-if", result.stderr)
         for arguments in (), (self.path,), (self.path,) * 3:
-            result = run("diff", *arguments)
+            result = run_tool("diff", *arguments)
             self.assertEqual(result.returncode, 2)
             self.assertIn("give two files", result.stderr)
         with open(self.path, "rb") as stream:
-            result = run("diff", "-", "-", stdin=stream)
+            result = run_tool("diff", "-", "-", stdin=stream)
         self.assertEqual(result.returncode, 2)
         self.assertIn("only one of the two files can be the standard input", result.stderr)
-        self.assertEqual(run("diff", "--of", "moon", self.path, self.after).returncode, 2)
+        self.assertEqual(run_tool("diff", "--of", "moon", self.path, self.after).returncode, 2)
         for top in "", "x", " -3", "3 ":
-            result = run("diff", "--top", top, self.path, self.after)
+            result = run_tool("diff", "--top", top, self.path, self.after)
             self.assertEqual(result.returncode, 2)
             self.assertIn("is no number", result.stderr)
-        result = run("diff", "--lock", "moon", self.path, self.after)
+        result = run_tool("diff", "--lock", "moon", self.path, self.after)
         self.assertEqual(result.returncode, 1)
         self.assertIn('no file has an event of a lock "moon"', result.stderr)
-        result = run("diff", "--fail-if", "waits > 1%", self.path, self.path + ".missing")
+        result = run_tool("diff", "--fail-if", "waits > 1%", self.path, self.path + ".missing")
         self.assertEqual(result.returncode, 1)
         self.assertIn(".missing", result.stderr)
 
@@ -315,7 +319,7 @@ class Diff(tool.Case):
         for other in self.path + ".missing", empty, directory:
             for paths in (self.path, other), (other, self.path):
                 for options in (), ("--json",), ("--csv",):
-                    result = run("diff", *options, *paths)
+                    result = run_tool("diff", *options, *paths)
                     self.assertEqual((result.returncode, result.stdout), (1, ""))
                     self.assertIn(other, result.stderr)
 
@@ -338,7 +342,7 @@ class Diff(tool.Case):
         after = self.write_fleet("after",
                                  *(file_with_rates([spin_event(0x10, 900)])
                                    for _ in range(count + 1)))
-        result = run("diff", "--json", before, after)
+        result = run_tool("diff", "--json", before, after)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         report = json.loads(result.stdout)
         self.assertEqual(report["files"], [count, count + 1])
@@ -349,30 +353,30 @@ class Diff(tool.Case):
         self.assertEqual(rows, {"0x10": (expected, 900 * (count + 1)), "0x20": (7 * count, 0)})
         self.assertEqual(round(report["totals"]["wait_total"]["before"] / NS),
                          expected + 7 * count)
-        self.assertEqual(run("diff", "--json", before, after).stdout, result.stdout)
-        text = run("diff", before, after).stdout
+        self.assertEqual(run_tool("diff", "--json", before, after).stdout, result.stdout)
+        text = run_tool("diff", before, after).stdout
         self.assertIn("Before: %d.000 s in %d files of %s\n" % (count, count, before), text)
         # The variances of independent recordings add up.
-        one = json.loads(run("diff", "--json", os.path.join(after, "host0.etl"),
-                             os.path.join(after, "host1.etl")).stdout)["totals"]["waits"]
-        both = json.loads(run("diff", "--json", after, after).stdout)["totals"]["waits"]
+        one = json.loads(run_tool("diff", "--json", os.path.join(after, "host0.etl"),
+                                  os.path.join(after, "host1.etl")).stdout)["totals"]["waits"]
+        both = json.loads(run_tool("diff", "--json", after, after).stdout)["totals"]["waits"]
         self.assertAlmostEqual(both["interval"], one["interval"] * (count + 1) ** .5)
 
     def test_a_bad_file_of_a_directory_is_named(self):
         good = file_with_rates([spin_event(0x10, 100)])
         directory = self.write_fleet("after", good, good[:-7], good)
         self.write(good)
-        result = run("diff", self.path, directory)
+        result = run_tool("diff", self.path, directory)
         self.assertEqual(result.returncode, 1)
         self.assertIn("host1.etl: ", result.stderr)
         self.assertIn("in 3 files of ", result.stdout)
         directory = self.write_fleet("other", good, b"", good)
-        result = run("diff", self.path, directory)
+        result = run_tool("diff", self.path, directory)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("host1.etl: ", result.stderr)
         directory = self.write_fleet("waits", good,
                                      file_with_rates([spin_event(0x10, 300, hold=0, rule=2)]))
-        result = run("diff", "--of", "hold_total", self.path, directory)
+        result = run_tool("diff", "--of", "hold_total", self.path, directory)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("host1.etl: its mode records no holds", result.stderr)
 
@@ -410,21 +414,21 @@ class Diff(tool.Case):
         self.write_both([spin_event(0x10, 100), mutex],
                         [spin_event(0x10, 300, hold=0, rule=2), mutex])
         self.assertIn("\nhold_total: not known: the mode of %s records no holds of spin locks\n" % self.after,
-                      self.diff())
-        report = self.json()
+                      self.run_diff())
+        report = self.diff_json()
         self.assertIsNone(report["totals"]["hold_total"])
         self.assertEqual(round(report["totals"]["wait_total"]["after"] / NS), 400)
         for options in ("--of", "hold_total"), ("--fail-if", "hold_total < -50%"):
             for paths in (self.path, self.after), (self.after, self.path):
-                result = run("diff", *options, *paths)
+                result = run_tool("diff", *options, *paths)
                 self.assertEqual((result.returncode, result.stdout), (1, ""))
                 self.assertIn(self.after + ": its mode records no holds", result.stderr)
-            self.diff(*options, "--lock", "0x40")
+            self.run_diff(*options, "--lock", "0x40")
 
     def test_damaged_file_is_compared_as_far_as_it_can_be_read(self):
         self.write_both([spin_event(0x10, 100)] * 60, [spin_event(0x10, 100)] * 60)
         os.truncate(self.after, 2 * etl.SIZE)
-        result = run("diff", self.path, self.after)
+        result = run_tool("diff", self.path, self.after)
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stdout, r"(?m)^waits: 60 before, 37 after")
 
@@ -434,11 +438,11 @@ class Diff(tool.Case):
                   for row in range(400) for _ in range(draw_poisson(generator, mean))]
                  for _ in range(2)]
         self.write_both(*files, rundown)
-        rows = self.json("--top", "0")["changes"]
+        rows = self.diff_json("--top", "0")["changes"]
         self.assertGreater(len(rows), 390)
         return sum(row["verdict"] in ("more", "less") for row in rows) / len(rows)
 
-    def test_false_alarms_are_rare(self):
+    def test_recordings_of_the_same_load_rarely_differ(self):
         """At most 5 percent of the rows claim a change, plus three standard errors of that."""
         rates = []
         for seed, (name, draw) in enumerate((

@@ -13,7 +13,7 @@ import unittest
 
 import etl_writer as etl
 import tap
-from tool import NTKLOG, dump, fields_of, run, run_on
+from tool import NTKLOG, dump, fields_of_line, run_tool, run_tool_on
 
 
 class Known(unittest.TestCase):
@@ -25,7 +25,7 @@ class Known(unittest.TestCase):
         self.assertEqual(len(lines), 4)
         self.assertEqual(lines[3][:3], ["1.000000000", "cpu0", "SpinLock"])
         wide = bits == 64
-        self.assertEqual(fields_of(lines[3]), {
+        self.assertEqual(fields_of_line(lines[3]), {
             "SpinLockAddress": "0xffff888012345678" if wide else "0x12345678",
             "CallerAddress": "0xffffffff81234567" if wide else "0x81234567",
             "AcquireTime": "1001", "ReleaseTime": "2002", "HoldTime": "500.500us",
@@ -49,11 +49,11 @@ class Known(unittest.TestCase):
                 data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(
                     bits, acquire=acquire, release=release), bits=bits), bits=bits)
                 _, lines = dump(data, "--cycles")
-                self.assertEqual(fields_of(lines[3])["HoldTime"], hold)
-                line = run_on("dump", data, "--json").stdout.splitlines()[3]
+                self.assertEqual(fields_of_line(lines[3])["HoldTime"], hold)
+                line = run_tool_on("dump", data, "--json").stdout.splitlines()[3]
                 # Readers of JSON lose the last digits of a number of 64 bits, which is text.
                 self.assertEqual(str(json.loads(line)["HoldTime"]), hold)
-                (row,) = list(csv.DictReader(io.StringIO(run_on(
+                (row,) = list(csv.DictReader(io.StringIO(run_tool_on(
                     "dump", data, "--csv").stdout)))[3:]
                 self.assertEqual(row["HoldTime"], hold)
 
@@ -64,16 +64,16 @@ class Known(unittest.TestCase):
                 (3001, "1.501ms"), (1999998, "999.999ms"), (1999999, "1.000s"),
                 (2000000, "1.000s"), (123456789, "61.728s"), (2 ** 63 - 1, "4611686018427.388s")):
             data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(acquire=0, release=cycles)))
-            self.assertEqual(fields_of(dump(data)[1][3])["HoldTime"], text)
-            self.assertEqual(fields_of(dump(data, "--cycles")[1][3])["HoldTime"], str(cycles))
-            line = run_on("dump", data, "--json").stdout.splitlines()[3]
+            self.assertEqual(fields_of_line(dump(data)[1][3])["HoldTime"], text)
+            self.assertEqual(fields_of_line(dump(data, "--cycles")[1][3])["HoldTime"], str(cycles))
+            line = run_tool_on("dump", data, "--json").stdout.splitlines()[3]
             self.assertEqual(json.loads(line)["HoldTime"], cycles)
 
     def test_wait_with_a_unit_is_not_called_cycles(self):
         data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(wait=303)))
         for options, name, text in ((), "WaitTime", "151.500us"), \
                 (("--cycles",), "WaitTimeInCycles", "303"):
-            line = fields_of(dump(data, *options)[1][3])
+            line = fields_of_line(dump(data, *options)[1][3])
             self.assertEqual({field: line[field] for field in line if "WaitTime" in field},
                              {name: text})
 
@@ -83,7 +83,7 @@ class Known(unittest.TestCase):
                                    (0x80010244, 2000, "2000"), (0x10042, 1, "1"),
                                    (0x10042, 0, "0ns")):
             data = etl.file(etl.perfinfo(0x052B, etl.resource_data(action=action, wait=wait)))
-            self.assertEqual(fields_of(dump(data)[1][3])["WaitTime"], text)
+            self.assertEqual(fields_of_line(dump(data)[1][3])["WaitTime"], text)
 
     def test_filter_takes_the_wait_so_far_of_an_excessive_wait(self):
         """Its record has that time as HoldTime, and the clock of its begin as WaitTime."""
@@ -98,9 +98,9 @@ class Known(unittest.TestCase):
         events = [etl.perfinfo(0x0529, etl.spin_lock(flags=mode | 0x80))
                   for mode in range(6)]
         _, lines = dump(etl.file(*events))
-        self.assertEqual([fields_of(line)["AcquireMode"] for line in lines[3:]], names)
-        self.assertEqual({fields_of(line)["ExecuteIsr"] for line in lines[3:]}, {"1"})
-        self.assertEqual({fields_of(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
+        self.assertEqual([fields_of_line(line)["AcquireMode"] for line in lines[3:]], names)
+        self.assertEqual({fields_of_line(line)["ExecuteIsr"] for line in lines[3:]}, {"1"})
+        self.assertEqual({fields_of_line(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
 
     def test_changes_of_observed_groups_are_printed(self):
         _, lines = dump(etl.file(etl.observed_event(0xA0000008), etl.observed_event(0x20010000, 0),
@@ -114,7 +114,7 @@ class Known(unittest.TestCase):
         names = ["nt", "sampled", "wait", "3", "nt_blocker", "blocker"]
         _, lines = dump(etl.file(*(etl.perfinfo(0x0529, etl.spin_lock(rule=rule))
                                    for rule in (0, 1, 2, 3, 4, 12))))
-        self.assertEqual([fields_of(line)["Rule"] for line in lines[3:]], names)
+        self.assertEqual([fields_of_line(line)["Rule"] for line in lines[3:]], names)
 
     def test_mode_of_linux_locks_is_printed(self):
         _, lines = dump(etl.file(etl.ntklog_rundown(1), etl.ntklog_rundown(2, end=True)))
@@ -127,7 +127,7 @@ class Known(unittest.TestCase):
         result, lines = dump(etl.file(event, bits=bits))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(lines[3][2], "Resource")
-        self.assertEqual(fields_of(lines[3]), {
+        self.assertEqual(fields_of_line(lines[3]), {
             "AcquireTime": "1001", "HoldTime": "101.000us", "WaitTime": "151.500us",
             "MaxRecursionDepth": "44", "ThreadId": "55", "Resource": address,
             "Action": "release_exclusive", "ContentionDelta": "66"})
@@ -150,7 +150,7 @@ class Known(unittest.TestCase):
                  0x10244: "wait_excessive_for_shared", 0x20001: "131073"}
         _, lines = dump(etl.file(*(etl.perfinfo(0x052B, etl.resource_data(action=action))
                                    for action in names)))
-        self.assertEqual([fields_of(line)["Action"] for line in lines[3:]],
+        self.assertEqual([fields_of_line(line)["Action"] for line in lines[3:]],
                          list(names.values()))
 
     def test_actions_of_linux_locks_have_names_with_their_kind(self):
@@ -167,11 +167,12 @@ class Known(unittest.TestCase):
                       for action in names]
             data = etl.file(*events, bits=bits)
             _, lines = dump(data)
-            self.assertEqual([fields_of(line)["Action"] for line in lines[3:]],
+            self.assertEqual([fields_of_line(line)["Action"] for line in lines[3:]],
                              list(names.values()))
-            rows = [json.loads(line) for line in run_on("dump", data, "--json").stdout.splitlines()]
+            rows = [json.loads(line) for line in run_tool_on("dump", data,
+                                                             "--json").stdout.splitlines()]
             self.assertEqual([row["Action"] for row in rows[3:]], list(names.values()))
-            rows = csv.DictReader(io.StringIO(run_on("dump", data, "--csv").stdout))
+            rows = csv.DictReader(io.StringIO(run_tool_on("dump", data, "--csv").stdout))
             self.assertEqual([row["Action"] for row in rows][3:], list(names.values()))
 
     def test_filters_select_kinds(self):
@@ -208,7 +209,7 @@ class Known(unittest.TestCase):
                 result, lines = dump(etl.file(event, bits=bits))
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(lines[3][2], "ContextSwap")
-                self.assertEqual(fields_of(lines[3]), {**common, **own[version]})
+                self.assertEqual(fields_of_line(lines[3]), {**common, **own[version]})
 
     def test_rundown_events_are_printed(self):
         spin = struct.pack("<IIII", 1, 2, 3000, 4000000)
@@ -221,11 +222,11 @@ class Known(unittest.TestCase):
                          ["SpinLockDCStart", "SpinLockDCEnd",
                           "ResourceDCStart", "ResourceDCEnd"])
         for line in lines[3:5]:
-            self.assertEqual(fields_of(line), {
+            self.assertEqual(fields_of_line(line), {
                 "SpinThreshold": "1", "ContentionSampleRate": "2",
                 "AcquireSampleRate": "3000", "HoldThreshold": "2.000s"})
         for line in lines[5:]:
-            self.assertEqual(fields_of(line), {
+            self.assertEqual(fields_of_line(line), {
                 "ReleaseSamplingRate": "1000", "ContentionSamplingRate": "1",
                 "NumberOfExcessiveTimeouts": "5"})
 
@@ -233,14 +234,14 @@ class Known(unittest.TestCase):
         # Two counters and a PEBS index stand before the data.
         event = etl.perfinfo(0x0529, bytes(24) + etl.spin_lock(), extended=0x82)
         _, lines = dump(etl.file(event))
-        self.assertEqual(fields_of(lines[3])["AcquireTime"], "1001")
+        self.assertEqual(fields_of_line(lines[3])["AcquireTime"], "1001")
 
 
     def test_extended_items_are_shown(self):
         event = etl.perfinfo(0x0529, struct.pack("<QQQ", 7, 8, 9) + etl.spin_lock(),
                              extended=0x82)
         _, lines = dump(etl.file(event))
-        shown = fields_of(lines[3])
+        shown = fields_of_line(lines[3])
         self.assertEqual((shown["Pmc0"], shown["Pmc1"], shown["PebsIndex"]), ("7", "8", "9"))
 
     def test_integers_from_2_63_on_are_text_in_json(self):
@@ -258,14 +259,14 @@ class Known(unittest.TestCase):
             for start in 0, value - 5:
                 for at in (0x10, 0x48 + 0x10, etl.SIZE + 0x10) if start else ():
                     struct.pack_into("<Q", data, at, start)
-                result = run_on("dump", bytes(data), "--json", "--cycles")
+                result = run_tool_on("dump", bytes(data), "--json", "--cycles")
                 for line in result.stdout.splitlines()[3:]:
                     found = json.loads(line)
                     time = "TimeStamp" if start else "WrongTimeStamp"
                     self.assertEqual((found["Pmc0"], found["PebsIndex"], found[time]),
                                      (shown, shown, shown))
                 self.assertEqual(len(result.stdout.splitlines()), 5)
-                text = run_on("dump", bytes(data), "--cycles").stdout
+                text = run_tool_on("dump", bytes(data), "--cycles").stdout
                 self.assertIn(" Pmc0=%d PebsIndex=%d %s=%d\n" % (value, value, time, value), text)
 
 
@@ -284,11 +285,11 @@ class Output(unittest.TestCase):
                 stream.write(etl.file(*self.EVENTS))
             with open(path + ".names", "w") as stream:
                 stream.write(names)
-            return run(command, *options, path)
+            return run_tool(command, *options, path)
 
     def test_cycles_option_prints_time_stamps(self):
         _, lines = dump(etl.file(*self.EVENTS), "--cycles")
-        self.assertEqual([fields_of(line)["TimeStamp"] for line in lines[3:]],
+        self.assertEqual([fields_of_line(line)["TimeStamp"] for line in lines[3:]],
                          ["1000010", "1000020", "1000030"])
 
     def test_processors_are_merged_by_time(self):
@@ -301,7 +302,7 @@ class Output(unittest.TestCase):
             etl.buffer([event(5), event(6)], processor=0, sequence=4)
         result, lines = dump(data, "--cycles")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual([int(fields_of(line)["TimeStamp"]) - etl.START_CLOCK
+        self.assertEqual([int(fields_of_line(line)["TimeStamp"]) - etl.START_CLOCK
                           for line in lines[3:]], [1, 2, 3, 4, 5, 6, 7])
         self.assertEqual([line[1] for line in lines[3:6]], ["cpu1", "cpu0", "cpu0"])
 
@@ -351,9 +352,9 @@ class Output(unittest.TestCase):
                 stream.write(etl.file(etl.perfinfo(0x0524, etl.context_swap_data(), 4)))
             with open(path + ".names", "w") as stream:
                 stream.write(names)
-            text = run("dump", path).stdout.splitlines()[3]
+            text = run_tool("dump", path).stdout.splitlines()[3]
             self.assertIn(" NewThreadId=11 NewThreadName=a_name OldThreadId=22 New", text)
-            row = list(csv.DictReader(io.StringIO(run("dump", "--csv", path).stdout)))[3]
+            row = list(csv.DictReader(io.StringIO(run_tool("dump", "--csv", path).stdout)))[3]
             self.assertEqual((row["NewThreadName"], row["OldThreadName"]), ("a name", ""))
 
     def test_symbols_end_with_their_module(self):
@@ -502,7 +503,7 @@ class Output(unittest.TestCase):
                 ("SpinCount ~ 1", "SpinCount is not text"),
                 ("lock == the_lock+5x", '"5x" is no offset, such as 0x10 (character 18)')):
             with self.subTest(expression):
-                result = run("dump", "--filter", expression, "/nonexistent")
+                result = run_tool("dump", "--filter", expression, "/nonexistent")
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(words, result.stderr)
 
@@ -513,7 +514,7 @@ class Output(unittest.TestCase):
             result = self.run_with_names("--filter", expression)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn("ntklog: --filter: " + words, result.stderr)
-            result = run_on("dump", etl.file(), "--filter", expression)
+            result = run_tool_on("dump", etl.file(), "--filter", expression)
             self.assertEqual(result.returncode, 2)
             self.assertIn(words + ("" if "(" in words else " (character 11)") +
                           " (there are no names of this file)", result.stderr)
@@ -525,7 +526,7 @@ class Output(unittest.TestCase):
             self.assertEqual(len(self.run_with_names(*options).stdout.splitlines()), expected,
                              options)
         for option in "--from", "--to":
-            result = run("dump", option, "5m", "x")
+            result = run_tool("dump", option, "5m", "x")
             self.assertEqual(result.returncode, 2)
             self.assertIn(option + ': "5m" is not a time', result.stderr)
 
@@ -537,44 +538,44 @@ class Output(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def test_missing_command_is_refused(self):
-        self.assertEqual(run().returncode, 2)
+        self.assertEqual(run_tool().returncode, 2)
 
     def test_unknown_command_is_refused(self):
-        result = run("frobnicate")
+        result = run_tool("frobnicate")
         self.assertEqual(result.returncode, 2)
         self.assertIn("unknown command: frobnicate", result.stderr)
 
     def test_missing_file_is_refused(self):
-        self.assertEqual(run("dump").returncode, 2)
+        self.assertEqual(run_tool("dump").returncode, 2)
 
     def test_second_format_is_refused(self):
-        result = run("dump", "--json", "--csv", "x")
+        result = run_tool("dump", "--json", "--csv", "x")
         self.assertEqual(result.returncode, 2)
         self.assertIn("give only one of --json and --csv", result.stderr)
 
     def test_second_file_is_refused(self):
-        self.assertEqual(run("info", "a", "b").returncode, 2)
+        self.assertEqual(run_tool("info", "a", "b").returncode, 2)
 
     def test_unknown_option_is_refused(self):
-        self.assertEqual(run("dump", "--frobnicate", "a").returncode, 2)
+        self.assertEqual(run_tool("dump", "--frobnicate", "a").returncode, 2)
 
     def test_help_prints_the_usage(self):
         for arguments in (("--help",), ("dump", "--help")):
-            result = run(*arguments)
+            result = run_tool(*arguments)
             self.assertEqual(result.returncode, 0)
             self.assertIn("Usage: ntklog", result.stdout)
 
     def test_missing_file_is_reported(self):
-        result = run("dump", "/nonexistent.etl")
+        result = run_tool("dump", "/nonexistent.etl")
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr,
                          "ntklog: /nonexistent.etl: No such file or directory\n")
 
     def test_directory_without_files_is_refused(self):
-        result = run("dump", "/")
+        result = run_tool("dump", "/")
         self.assertEqual(result.returncode, 1)
         self.assertIn("the directory has no file *.etl", result.stderr)
-        self.assertIn("Is a directory", run("info", "/").stderr)
+        self.assertIn("Is a directory", run_tool("info", "/").stderr)
 
     def test_full_device_is_reported(self):
         with tempfile.NamedTemporaryFile(suffix=".etl") as stream:

@@ -9,7 +9,7 @@ import random
 import etl_writer as etl
 import tap
 import tool
-from tool import draw_poisson, run
+from tool import draw_poisson, run_tool
 
 RATE = 1000
 ROWS = 100
@@ -44,7 +44,7 @@ class Coverage(tool.Case):
         # A CPU that acquires one lock alone looks like a loop in step with the rate.
         events[1:] = generator.sample(events[1:], len(events) - 1)
         self.write(etl.long_file(events))
-        result = run("report", "--json", "--table", table, self.path)
+        result = run_tool("report", "--json", "--table", table, self.path)
         self.assertEqual(result.returncode, 0, result.stderr)
         for row in json.loads(result.stdout)[table]:
             distribution, total = truth[row[name]]
@@ -72,32 +72,33 @@ class Coverage(tool.Case):
         self.assertGreater(len(covered["exponential"]), .35 * ROWS * len(SIZES))
         self.assertGreater(len(covered["log-normal, sigma 1"]), .45 * ROWS * len(SIZES))
 
-    def test_errors_of_holds_cover_the_truth(self):
+    def test_sampling_errors_of_holds_cover_the_truth(self):
         self.check_coverage(self.rows_with_truth(
             etl.spinlock_rundown(1, 1, RATE, 0),
             lambda address, time: etl.perfinfo(0x0529, etl.spin_lock(
                 address=address, spins=0, acquire=1000, release=1000 + time), **LATE),
             "lock", "locks"), "hold")
 
-    def test_errors_of_waits_cover_the_truth(self):
+    def test_sampling_errors_of_waits_cover_the_truth(self):
         self.check_coverage(self.rows_with_truth(
             etl.spinlock_rundown(1, RATE, RATE, 0),
             lambda address, time: etl.perfinfo(0x0529, etl.spin_lock(
                 address=address, spins=5, wait=time), **LATE), "lock", "locks"), "wait")
 
-    def test_errors_of_resources_cover_the_truth(self):
+    def test_sampling_errors_of_resources_cover_the_truth(self):
         self.check_coverage(self.rows_with_truth(
             etl.resource_rundown(RATE, 1),
             lambda address, time: etl.linux_lock_event("mutex", address=address, wait=0, delta=0,
                                                        hold=time, **LATE), "resource", "resources"),
                             "hold")
 
-    def test_exact_records_do_not_make_an_error(self):
+    def test_records_that_are_always_written_add_no_sampling_error(self):
         data = etl.file(etl.spinlock_rundown(1, 1, RATE, 100_000), *(
             etl.perfinfo(0x0529, etl.spin_lock(spins=0, acquire=1000, release=1000 + hold), **LATE)
             for hold in [20_000_000] * 10 + [200] * 5))
         self.write(data)
-        (row,) = json.loads(run("report", "--json", "--table", "locks", self.path).stdout)["locks"]
+        (row,) = json.loads(run_tool("report", "--json", "--table", "locks",
+                                     self.path).stdout)["locks"]
         self.assertLess(row["hold_total_error"], .05)
 
 

@@ -60,7 +60,7 @@ class Metrics(ExporterCase):
             {("rwlock", "class_0"): 1009, ("mutex", "unnamed"): 1, ("rwsem", "class_1"): 2})
         self.assertNotRegex(self.get_page()[1], "0x[0-9a-f]")
 
-    def test_both_formats_are_correct(self):
+    def test_both_formats_have_their_content_type_and_the_same_series(self):
         self.log_events(self.spin_event(0, 1000, 9000), self.spin_event(0, 9000, 9100, wait=6000))
         self.start_exporter()
         self.scrape_after_update()
@@ -78,8 +78,8 @@ class Metrics(ExporterCase):
         self.start_exporter("--top", "8")
         before = self.scrape_after_update()
         for turn in range(3):
-            self.log_more(*(self.spin_event(turn * 10 + number, 2000, 2100, wait=5)
-                            for number in range(1, 10)))
+            self.append_events(*(self.spin_event(turn * 10 + number, 2000, 2100, wait=5)
+                                 for number in range(1, 10)))
             after = self.scrape_after_update()
             self.assertLessEqual(set(before), set(after))
             for key, value in before.items():
@@ -97,7 +97,7 @@ class Metrics(ExporterCase):
         self.log_events(*(self.spin_event(number, 1000, 1100) for number in range(20)))
         self.start_exporter("--top", "8")
         self.assertEqual(self.scrape_after_update()["ntklog_lock_series", "classes"], 4)
-        self.log_more(self.spin_event(70, 2000, 2100, wait=5))
+        self.append_events(self.spin_event(70, 2000, 2100, wait=5))
         self.assertIn(("ntklog_lock_acquisitions_total", "spinlock", "class_70"),
                       self.scrape_after_update())
 
@@ -115,9 +115,9 @@ class Metrics(ExporterCase):
         self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
         self.scrape_after_update()
-        self.set("spinlock/acquire_sample_rate", 5000)
-        self.log_more(etl.spinlock_rundown(acquire=1009, end=True),
-                      etl.spinlock_rundown(acquire=5000), self.spin_event(0, 2000, 2100))
+        self.set_parameter("spinlock/acquire_sample_rate", 5000)
+        self.append_events(etl.spinlock_rundown(acquire=1009, end=True),
+                           etl.spinlock_rundown(acquire=5000), self.spin_event(0, 2000, 2100))
         self.assertEqual(self.scrape_after_update()["ntklog_lock_acquisitions_total", "spinlock",
                                                     "class_0"],
                          1009 + 5000)
@@ -131,7 +131,7 @@ class Metrics(ExporterCase):
                                                     "class_0"],
                          10 + 5000 + 1009)
 
-    def test_loss_is_counted_by_reason(self):
+    def test_lost_events_are_counted_by_reason(self):
         self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
         self.write_session_file(7, "stats", "total 50 46 4 0 0 0\n")
@@ -149,16 +149,16 @@ class Metrics(ExporterCase):
         self.log_events(self.spin_event(0, 1000, 1100))
         self.start_exporter()
         self.sequence += 5
-        self.log_more(self.spin_event(1, 2000, 2100))
+        self.append_events(self.spin_event(1, 2000, 2100))
         self.scrape_after_update()
         found = self.scrape_after_update()
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
         # A number that comes later than the others opens no gap.
         self.sequence -= 4
-        self.log_more(self.spin_event(1, 2000, 2100))
+        self.append_events(self.spin_event(1, 2000, 2100))
         self.sequence += 3
-        self.log_more(self.spin_event(1, 3000, 3100))
+        self.append_events(self.spin_event(1, 3000, 3100))
         found = self.scrape_after_update()
         self.assertEqual(found["ntklog_lock_acquisitions_total", "spinlock", "class_1"], 3 * 1009)
         self.assertEqual(found["ntklog_buffers_lost_total", "missing"], 5)
@@ -186,8 +186,10 @@ class Budget(ExporterCase):
         self.log_events(self.spin_event(0, 1000, 1100))
         self.cpus = os.cpu_count()
 
-    def put_load(self, condition, acquisitions=0, events=0):
-        """The numbers are those of a CPU in an interval. On a slow machine an update comes later."""
+    def log_load_until(self, condition, acquisitions=0, events=0):
+        """Log so many acquisitions and events for each CPU and interval, until the metrics meet the
+        condition. On a slow machine an update comes later than after an interval.
+        """
         before, last = self.scrape(), time.monotonic()
         for _ in range(300):
             now = time.monotonic()
@@ -218,12 +220,12 @@ class Budget(ExporterCase):
     def test_expensive_hooks_need_a_cheaper_mode_until_the_load_ends(self):
         self.start_exporter("--mode", "full", budget="80%")
         self.assertEqual(self.modes_in_use(self.scrape()), ["full"])
-        found = self.put_load(lambda found: self.modes_in_use(found) == ["sampled"],
-                              acquisitions=3000000)
+        found = self.log_load_until(lambda found: self.modes_in_use(found) == ["sampled"],
+                                    acquisitions=3000000)
         self.assertEqual(found["ntklog_overhead_budget_changes_total", "down"], 1)
         self.assertGreater(found["ntklog_overhead_seconds_total", "hooks"], 0)
         self.assertEqual(self.read_file("linux_mode"), "sampled")
-        found = self.put_load(lambda found: self.modes_in_use(found) == ["full"])
+        found = self.log_load_until(lambda found: self.modes_in_use(found) == ["full"])
         self.assertEqual(found["ntklog_overhead_budget_changes_total", "up"], 1)
         error = self.end_exporter()
         self.assertRegex(error, r"overhead [0-9.]+%, budget 80.00%: recording less from now on: mode sampled")
@@ -232,12 +234,12 @@ class Budget(ExporterCase):
     def test_expensive_events_need_higher_rates_until_the_load_ends(self):
         self.start_exporter(budget="80%")
         rate = ("ntklog_sampling_rate", "spinlock_acquire")
-        found = self.put_load(lambda found: found[rate] > 1009, events=1000000)
+        found = self.log_load_until(lambda found: found[rate] > 1009, events=1000000)
         self.assertGreaterEqual(found[rate], 1009 * 4)
         self.assertEqual(found["ntklog_sampling_rate", "resource_release"], found[rate])
         self.assertGreater(found["ntklog_sampling_rate", "spinlock_blockers"], 1)
         self.assertEqual(self.modes_in_use(found), ["sampled"])
-        found = self.put_load(lambda found: found[rate] == 1009)
+        found = self.log_load_until(lambda found: found[rate] == 1009)
         self.assertEqual(self.read_file("spinlock/acquire_sample_rate"), "1009")
         self.assertGreaterEqual(found["ntklog_overhead_budget_changes_total", "up"], 1)
         self.end_exporter()
@@ -246,16 +248,16 @@ class Budget(ExporterCase):
         names = ["linux_mode", "spinlock/blockers", *self.PARAMETERS]
         before = {name: self.read_file(name).strip() for name in names}
         self.start_exporter("--mode", "waits", budget="80%")
-        self.put_load(lambda found: found["ntklog_overhead_budget_changes_total", "down"],
-                      events=1000000)
+        self.log_load_until(lambda found: found["ntklog_overhead_budget_changes_total", "down"],
+                            events=1000000)
         self.assertEqual(self.read_file("linux_mode"), "waits")
         self.end_exporter()
         self.assertEqual({name: self.read_file(name).strip() for name in names}, before)
 
     def test_locks_that_sleep_are_left_out_last(self):
         self.start_exporter("--mode", "waits", budget="80%")
-        self.put_load(lambda found: not found["ntklog_recording_group", "linux_mutex"],
-                      events=300000000)
+        self.log_load_until(lambda found: not found["ntklog_recording_group", "linux_mutex"],
+                            events=300000000)
         self.assertEqual(self.groups_of_session(7),
                          "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK "
                          "PERF_LINUX_RWLOCK")
@@ -280,12 +282,13 @@ class Outputs(ExporterCase):
         process = self.start_tool("exporter", "--textfile", path, "--interval", ".1",
                                   "--budget", "100%")
 
-        def read():
+        def read_textfile():
             with open(path, encoding="utf-8") as stream:
                 return parse_samples(stream.read())
 
-        self.wait_for(lambda: os.path.exists(path) and read()["ntklog_updates_total",] > 2)
-        self.assertEqual(read()["ntklog_lock_wait_seconds_count", "spinlock", "class_0"], 1)
+        self.wait_for(lambda: os.path.exists(path) and read_textfile()["ntklog_updates_total",] > 2)
+        self.assertEqual(read_textfile()["ntklog_lock_wait_seconds_count", "spinlock", "class_0"],
+                         1)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
         process.terminate()
         self.assertEqual(process.communicate(timeout=60)[1], b"")
@@ -408,7 +411,7 @@ class Outputs(ExporterCase):
                           self.read_file("spinlock/acquire_sample_rate").strip()),
                          ("full", "1000"))
 
-    def test_messages_that_nobody_reads_end_nothing(self):
+    def test_closed_standard_error_does_not_end_the_exporter(self):
         process = self.start_tool("exporter", "--listen", self.address, "--interval", ".1")
         process.stderr.close()
         self.wait_for(self.read_update_count)
@@ -426,7 +429,7 @@ class Errors(ExporterCase):
         self.assertEqual(self.read_file("linux_mode").strip(), "full")
         return result.stderr
 
-    def test_wrong_options(self):
+    def test_wrong_option_values_are_refused(self):
         for option, value, words in (
                 ("--budget", "0.5", 'is not a percentage of up to 100%, such as 0.5%'),
                 ("--budget", "0%", "is not a percentage"), ("--budget", "101%", "is not a percentage"),
@@ -459,7 +462,7 @@ class Errors(ExporterCase):
         self.assertEqual(self.check_failure("--textfile", "/nonexistent/x.prom"),
                          "ntklog: /nonexistent/x.prom.part: No such file or directory\n")
 
-    def test_what_is_no_regular_file_stays(self):
+    def test_textfile_that_is_no_regular_file_is_refused_and_stays(self):
         for name, make in (("fifo", os.mkfifo), ("directory", os.mkdir),
                            ("link", lambda path: os.symlink("linux_mode", path))):
             path = os.path.join(self.directory, name)
@@ -519,7 +522,7 @@ class Errors(ExporterCase):
         self.process.wait()
         self.write_session_file(7, "state", "stopped\n")
         for name in names:
-            self.set(name, before[name])
+            self.set_parameter(name, before[name])
         self.start_exporter("--mode", "waits")
         self.end_exporter()
         self.assertEqual({name: self.read_file(name).strip() for name in names}, before)

@@ -64,7 +64,7 @@ def symbol_text(names, value):
     return Text(names.get(value, value))
 
 
-def edge_numbers(bits):
+def boundary_numbers(bits):
     """Numbers around those at which the length of the printed text changes."""
     edges = {0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63 - 1, 2 ** 63, 2 ** 64 - 1}
     edges |= {10 ** i + j for i in range(20) for j in (-1, 0, 1)}
@@ -174,8 +174,8 @@ class Made:
             "NumberOfExcessiveTimeouts": word})
 
     def add_all(self):
-        words = edge_numbers(32)
-        for number, time in enumerate(edge_numbers(64)):
+        words = boundary_numbers(32)
+        for number, time in enumerate(boundary_numbers(64)):
             word = words[number % len(words)]
             thread = self.random.choice(list(THREADS) + [0, word])
             byte = number % 128 if number % 2 else 255 - number
@@ -191,7 +191,7 @@ class Made:
             yield "%.9f" % (number / etl.PERF_FREQ), *expected
 
 
-def with_names(fields, names):
+def fields_with_names(fields, names):
     """Yield the fields, each followed by its name if it can have one, which may be None."""
     for name, value in fields.items():
         yield name, value, None
@@ -223,7 +223,7 @@ def is_no_duration(name, value, fields):
 def text_lines(made, names):
     for time, _, _, event, _, fields in made.lines():
         line = "%14s cpu0 %s" % (time, event)
-        for name, value, named in with_names(fields, names):
+        for name, value, named in fields_with_names(fields, names):
             if value is None:
                 continue
             if name in DURATIONS and not is_no_duration(name, value, fields):
@@ -241,7 +241,7 @@ def json_lines(made, names):
     for time, _, _, event, _, fields in made.lines():
         line = '{"Time":%s,"Cpu":0,"Event":"%s"' % (time.rstrip("0") + "0" * time.endswith(".000000000"),
                                                     event)
-        for name, value, _ in with_names(fields, names):
+        for name, value, _ in fields_with_names(fields, names):
             if value is None:
                 continue
             if not isinstance(value, str) and value >= 2 ** 63:
@@ -256,7 +256,8 @@ def csv_lines(made, names, header):
     for time, hook_id, version, event, size, fields in made.lines():
         row = dict(zip(HEAD, (time, 0, event, "0x%04x" % hook_id, version, size,
                               "0x11" if made.bits == 64 else "0x10")))
-        row.update((name, value) for name, value, _ in with_names(fields, names) if value is not None)
+        row.update((name, value) for name, value, _ in fields_with_names(fields, names)
+                   if value is not None)
         assert set(row) <= set(header)
         writer.writerow([row.get(name, "") for name in header])
     return stream.getvalue().splitlines(keepends=True)

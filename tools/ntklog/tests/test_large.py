@@ -113,7 +113,7 @@ class Large(unittest.TestCase):
         self.assertEqual(run_measured("dump", "--filter", header, path)[1], 2)
         self.assertEqual(run_measured("dump", path)[1], 2 + events)
 
-    def test_thread_that_charges_misses_no_wait(self):
+    def test_answer_of_a_large_file_has_each_wait(self):
         path = self.paths[SIZES[0]]
         answer = json.loads(run_measured("report", "--json", "--top", "1", path)[2])["answer"]
         waits = "SpinCount > 0 || Event == Resource && WaitTime > 0"

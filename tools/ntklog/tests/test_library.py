@@ -28,7 +28,7 @@ SONAME = "libntklog-etl.so.0"
 GUID = bytes.fromhex("d0a86f3d05fed0119dda00c04fd7ba7c")
 
 
-def run(*command, **options):
+def run_command(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
@@ -53,14 +53,14 @@ def functions_of_header():
 
 
 def read_symbols(*arguments):
-    lines = run("nm", "--defined-only", *arguments).stdout.splitlines()
+    lines = run_command("nm", "--defined-only", *arguments).stdout.splitlines()
     return {line.split()[2].split("@")[0] for line in lines if re.match(r"\w+ [A-Z] ", line)}
 
 
 def build_program(source, static=False):
     program = os.path.join(SCRATCH.name, os.path.basename(source)[:-2] + "-static" * static)
     environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(LIB, "pkgconfig")}
-    flags = run("pkg-config", "--cflags", "--libs", "libntklog-etl", env=environment)
+    flags = run_command("pkg-config", "--cflags", "--libs", "libntklog-etl", env=environment)
     link = [os.path.join(LIB, "libntklog-etl.a")] if static else []
     subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror",
                     *shlex.split(os.environ.get("CFLAGS", "-g")), "-o", program, source, *link,
@@ -69,7 +69,7 @@ def build_program(source, static=False):
 
 
 def run_linked(*command, **options):
-    return run(*command, env={**os.environ, "LD_LIBRARY_PATH": LIB}, **options)
+    return run_command(*command, env={**os.environ, "LD_LIBRARY_PATH": LIB}, **options)
 
 
 class Installed(unittest.TestCase):
@@ -80,7 +80,7 @@ class Installed(unittest.TestCase):
     def test_library_has_its_soname(self):
         library = os.path.join(LIB, "libntklog-etl.so")
         self.assertEqual(os.readlink(library), SONAME)
-        self.assertRegex(run("readelf", "-d", library).stdout, r"SONAME.*\[%s\]" % SONAME)
+        self.assertRegex(run_command("readelf", "-d", library).stdout, r"SONAME.*\[%s\]" % SONAME)
 
     def test_archive_exports_only_what_its_header_has(self):
         names = read_symbols("-g", os.path.join(LIB, "libntklog-etl.a"))
@@ -112,11 +112,11 @@ int main(int argc, char **argv)
             self.assertEqual(run_linked(build_program(source), path).returncode, 0)
 
     def test_library_neither_prints_nor_exits(self):
-        undefined = run("nm", "-D", "-u", os.path.join(LIB, SONAME)).stdout
+        undefined = run_command("nm", "-D", "-u", os.path.join(LIB, SONAME)).stdout
         self.assertNotRegex(undefined, r"\b(printf|puts|putchar|vprintf|stdout|stderr|_?exit|abort)\b")
 
     def test_manual_has_every_function(self):
-        page = run("mandoc", "-Tascii", os.path.join(MANUAL, "ntklog-etl.3")).stdout
+        page = run_command("mandoc", "-Tascii", os.path.join(MANUAL, "ntklog-etl.3")).stdout
         page = re.sub(".\b", "", page)
         name, rest = page[:page.index("\nLIBRARY\n")], page[page.index("\nDESCRIPTION\n"):]
         for function in functions_of_header():
@@ -126,8 +126,8 @@ int main(int argc, char **argv)
             self.assertEqual(os.readlink(os.path.join(MANUAL, function + ".3")), "ntklog-etl.3")
 
     def test_manual_has_members_of_files_and_events(self):
-        page = re.sub(".\b", "", run("mandoc", "-Tascii",
-                                     os.path.join(MANUAL, "ntklog-etl.3")).stdout)
+        page = re.sub(".\b", "", run_command("mandoc", "-Tascii",
+                                             os.path.join(MANUAL, "ntklog-etl.3")).stdout)
         with open(os.path.join(INCLUDE, "ntklog", "etl.h")) as stream:
             text = stream.read()
         for struct_name in ("etl_file", "etl_event"):
@@ -155,7 +155,7 @@ class Program(unittest.TestCase):
 
     def test_example_lists_what_the_tool_lists(self):
         self.write(self.unordered_file())
-        dumped = run(NTKLOG, "dump", self.path).stdout.splitlines()
+        dumped = run_command(NTKLOG, "dump", self.path).stdout.splitlines()
         for static in (False, True):
             program = build_program(os.path.join(TOOL, "examples", "etl_list.c"), static)
             result = run_linked(program, self.path)
@@ -166,18 +166,18 @@ class Program(unittest.TestCase):
             self.assertEqual(len(lines), len(dumped))
             self.assertRegex(lines[-1], r"^ *0\.000225000 cpu 1 +hook id 0x0529, 56 bytes$")
         # The static program does not need the shared library, the other one does.
-        self.assertNotIn(SONAME, run("readelf", "-d", program).stdout)
-        self.assertIn(SONAME, run("readelf", "-d", program.replace("-static", "")).stdout)
+        self.assertNotIn(SONAME, run_command("readelf", "-d", program).stdout)
+        self.assertIn(SONAME, run_command("readelf", "-d", program.replace("-static", "")).stdout)
 
     def test_example_reports_damage_at_the_end(self):
         data = bytearray(self.unordered_file())
         data[2 * etl.SIZE + 0x48 + 2] = 0x77
         self.write(data)
         program = build_program(os.path.join(TOOL, "examples", "etl_list.c"), True)
-        result = run(program, self.path)
+        result = run_command(program, self.path)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(len(re.findall("hook id 0x0529", result.stdout)), 5)
-        told = run(NTKLOG, "dump", self.path).stderr
+        told = run_command(NTKLOG, "dump", self.path).stderr
         self.assertIn(result.stderr.splitlines()[0], told)
         self.assertIn("offset 0x2048: no event", result.stderr)
         self.assertIn("left out: %d bytes" % (5 * 0x48), result.stderr)
@@ -187,13 +187,13 @@ class Program(unittest.TestCase):
                    for number in (1, 2, 2, 4)]
         self.write(etl.header_buffer(5) + b"".join(buffers))
         program = build_program(os.path.join(TOOL, "examples", "etl_list.c"), True)
-        result = run(program, self.path)
+        result = run_command(program, self.path)
         self.assertEqual(result.returncode, 1)
         self.assertIn("buffers missing: 1, twice: 1, too late: 0", result.stderr)
 
-    def read_facts(self, *arguments, **options):
+    def read_printed_facts(self, *arguments, **options):
         program = build_program(os.path.join(HERE, "library.c"), True)
-        result = run(program, *arguments, **options)
+        result = run_command(program, *arguments, **options)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         found = {}
         for line in result.stdout.splitlines():
@@ -207,7 +207,7 @@ class Program(unittest.TestCase):
         self.write(etl.header_buffer(2) + etl.buffer([
             etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 2), classic],
             processor=3))
-        facts = self.read_facts(self.path)
+        facts = self.read_printed_facts(self.path)
         self.assertEqual(facts["open"], ["0 " + self.path])
         self.assertEqual(facts["group_mask"], ["1 0x0"])
         self.assertEqual(facts["header"], ["%d 8 2 %d" % (etl.SIZE, etl.PERF_FREQ)])
@@ -226,7 +226,7 @@ class Program(unittest.TestCase):
 
     def test_a_file_can_be_read_again_and_a_pipe_not(self):
         self.write(self.unordered_file())
-        self.assertEqual(self.read_facts(self.path)["again"], ["13 "])
+        self.assertEqual(self.read_printed_facts(self.path)["again"], ["13 "])
         with open(self.path, "rb") as stream:
             data = stream.read()
         # All of it is in the pipe before the program reads: library.c ends when it has to wait.
@@ -243,18 +243,18 @@ class Program(unittest.TestCase):
 
     def test_damage_that_a_program_finds_is_described(self):
         self.write(self.unordered_file())
-        facts = self.read_facts(self.path, "6")
+        facts = self.read_printed_facts(self.path, "6")
         # Three of the first buffer.
         self.assertEqual(facts["damaged"], ["0 7 %d" % (7 * 0x48)])
         self.assertEqual(facts["error"], ["offset 0x1120: event 7 is not liked"])
 
     def test_unreadable_files_are_refused_with_the_reason(self):
-        facts = self.read_facts("/nonexistent")
+        facts = self.read_printed_facts("/nonexistent")
         self.assertEqual(facts["open"], ["-1 /nonexistent"])
         self.assertEqual(facts["error"], ["No such file or directory"])
         self.assertNotIn("event", facts)
         self.write(b"MZ" + bytes(0x2000))
-        facts = self.read_facts(self.path)
+        facts = self.read_printed_facts(self.path)
         self.assertEqual(facts["open"], ["-1 " + self.path])
         self.assertRegex(facts["error"][0], "not an ETL file")
 
@@ -265,7 +265,7 @@ class Program(unittest.TestCase):
         ours, others = os.pipe()
         try:
             os.write(others, data[:2 * etl.SIZE])
-            facts = self.read_facts("-", stdin=ours)
+            facts = self.read_printed_facts("-", stdin=ours)
         finally:
             os.close(ours)
             os.close(others)

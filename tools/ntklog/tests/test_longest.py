@@ -6,10 +6,10 @@ import json
 import re
 
 from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event,
-                         spin_event, stack_of, switch_event)
+                         spin_event, stack_event_of, switch_event)
 import etl_writer as etl
 import tap
-from tool import run, undescribed_fields
+from tool import run_tool, undescribed_fields
 
 INNER = LOCK + 0x288
 
@@ -82,7 +82,8 @@ class Longest(Case):
     def test_times_without_a_cpu_are_steps_between_those_with_one(self):
         """In the table of blockers the two times in which the holder ran are one piece."""
         (wait,) = self.longest_waits_of(
-            switch_event(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
+            switch_event(2000, 55, 57), stack_event_of(2000, 0xFFFFFFFF81000401,
+                                                       0xFFFFFFFF81000501),
             switch_event(4000, 57, 55), sleeping_event(1000, 5000),
             sleeping_event(5000, 5100, 4000, thread=56))["longest_waits"]
         self.assertEqual(self.steps_of(wait), [
@@ -152,7 +153,7 @@ The longest waits, step by step
                       self.report())
 
     def write_cpus(self, *cpus):
-        """The events of each CPU."""
+        """Write a trace with a list of events for each CPU."""
         self.write(etl.header_buffer(2 + len(cpus)) + etl.buffer(RATES) + b"".join(
             etl.buffer(events, sequence=2 + cpu, processor=cpu, flags=0x21)
             for cpu, events in enumerate(cpus)))
@@ -174,11 +175,11 @@ The longest waits, step by step
 
     def test_wait_of_a_task_in_the_bucket_of_the_cpu_does_not_hide_the_chain(self):
         """In charge.c the waits of this thread and those of CPU 0 are in one of 2^16 buckets."""
-        def bucket(key):
+        def bucket_of_key(key):
             return key * 0x9E3779B97F4A7C15 % (1 << 64) >> 48
 
         thread = next(number for number in range(100, 1 << 22)
-                      if bucket(number) == bucket(1 << 32))
+                      if bucket_of_key(number) == bucket_of_key(1 << 32))
         self.write_cpus([spin_event(3500, 3600, 2000, address=INNER), spin_event(1000, 5000)],
                         [spin_event(1200, 3500, address=INNER, caller=OTHER, thread=57),
                          sleeping_event(500, 4000, 400, thread=thread, address=LOCK + 0x1000)],
@@ -311,7 +312,8 @@ The longest waits, step by step
     def test_file_without_waits_has_no_time_line(self):
         answer = self.longest_waits_of(spin_event(1000, 2000))
         self.assertEqual(answer["longest_waits"], [])
-        self.assertEqual(run("report", "--table", "longest", self.path).stdout.count("step"), 0)
+        self.assertEqual(run_tool("report", "--table", "longest", self.path).stdout.count("step"),
+                         0)
 
 
 if __name__ == "__main__":

@@ -20,18 +20,18 @@ COMMANDS = ["list", "start", "stop", "status", "set", "selftest", "record", "top
             "report", "diff", "convert", "names"]
 
 
-def run(*arguments):
+def run_command(*arguments):
     return subprocess.run(arguments, capture_output=True, text=True, timeout=600)
 
 
 def options_of_help(command):
-    text = run(NTKLOG, command, "--help").stdout
+    text = run_command(NTKLOG, command, "--help").stdout
     return set(re.findall(r"(--[a-z-]+)", text)) - {"--help", "--usage"}
 
 
 def columns_of_help(*options):
     """Unit and meaning of each column by its name."""
-    text = run(NTKLOG, "report", *options, "--columns", "help").stdout
+    text = run_command(NTKLOG, "report", *options, "--columns", "help").stdout
     return dict(re.findall(r"^  (\w+) +(\S.*)$", text, re.M))
 
 
@@ -44,18 +44,18 @@ def complete_words(*words):
         printf '%%s\\n' "${COMPREPLY[@]}"
         """ % (COMPLETION, " ".join("'%s'" % word for word in words), len(words) - 1,
                " ".join(words), len(" ".join(words)))
-    result = run("bash", "-c", script)
+    result = run_command("bash", "-c", script)
     return set(result.stdout.split())
 
 
 class Manual(unittest.TestCase):
     def test_pages_are_well_formed(self):
         for page in os.listdir(MAN):
-            result = run("mandoc", "-Tlint", "-W", "warning", os.path.join(MAN, page))
+            result = run_command("mandoc", "-Tlint", "-W", "warning", os.path.join(MAN, page))
             self.assertEqual((result.returncode, result.stdout), (0, ""))
 
     def test_commands_and_options_are_in_the_page(self):
-        page = run("mandoc", "-Tascii", os.path.join(MAN, "ntklog.1")).stdout
+        page = run_command("mandoc", "-Tascii", os.path.join(MAN, "ntklog.1")).stdout
         page = re.sub(".\b", "", page)
         for command in COMMANDS:
             self.assertIn("ntklog " + command, page)
@@ -64,7 +64,7 @@ class Manual(unittest.TestCase):
 
     def test_options_are_listed(self):
         """The page describes each option; a mention in the synopsis is not enough."""
-        page = run("mandoc", "-Tascii", os.path.join(MAN, "ntklog.1")).stdout
+        page = run_command("mandoc", "-Tascii", os.path.join(MAN, "ntklog.1")).stdout
         page = re.sub(".\b", "", page)
         listed = page[page.index("\nOPTIONS\n"):page.index("\nFILTERS\n")]
         for command in COMMANDS:
@@ -72,9 +72,10 @@ class Manual(unittest.TestCase):
                 self.assertTrue(re.search(r"^ {5}(\S.*)?%s\b" % option, listed, re.M), option)
 
     def test_help_prints_the_same_as_its_option(self):
-        self.assertEqual(run(NTKLOG, "help").stdout, run(NTKLOG, "--help").stdout)
-        self.assertEqual(run(NTKLOG, "help", "dump").stdout, run(NTKLOG, "dump", "--help").stdout)
-        self.assertEqual(run(NTKLOG, "help", "frobs").returncode, 2)
+        self.assertEqual(run_command(NTKLOG, "help").stdout, run_command(NTKLOG, "--help").stdout)
+        self.assertEqual(run_command(NTKLOG, "help", "dump").stdout,
+                         run_command(NTKLOG, "dump", "--help").stdout)
+        self.assertEqual(run_command(NTKLOG, "help", "frobs").returncode, 2)
 
     def test_help_that_cannot_be_written_is_reported(self):
         for arguments in ["--help"], ["--version"], ["dump", "--help"], ["help"]:
@@ -85,10 +86,10 @@ class Manual(unittest.TestCase):
             self.assertEqual(result.stderr, "ntklog: cannot write: No space left on device\n")
 
     def test_help_has_all_commands(self):
-        text = run(NTKLOG, "--help").stdout
+        text = run_command(NTKLOG, "--help").stdout
         for command in COMMANDS:
             self.assertRegex(text, r"\n  %s +\S" % command)
-            self.assertEqual(run(NTKLOG, command, "--help").returncode, 0)
+            self.assertEqual(run_command(NTKLOG, command, "--help").returncode, 0)
         self.assertIn("Exit status", text)
 
 
@@ -141,7 +142,7 @@ class Completion(unittest.TestCase):
         with tempfile.NamedTemporaryFile(suffix=".etl") as stream:
             stream.write(etl.header_buffer(1))
             stream.flush()
-            said = run(NTKLOG, "report", "--columns", "frobs", stream.name).stderr
+            said = run_command(NTKLOG, "report", "--columns", "frobs", stream.name).stderr
         listed = {name for line in said.splitlines() if line.startswith("  ")
                   for name in line.split(":")[1].split()}
         self.assertEqual(listed, set(columns_of_help()) - {"host", "by"})

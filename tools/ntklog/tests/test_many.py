@@ -17,7 +17,7 @@ import unittest
 import etl_writer as etl
 import tap
 import tool
-from tool import run
+from tool import run_tool
 
 
 def spin_event(address, wait, **changes):
@@ -53,7 +53,7 @@ class Fleet(tool.Case):
 
 class Many(Fleet):
     def report(self, *arguments, status=0):
-        result = run("report", *arguments)
+        result = run_tool("report", *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         if not status:
             self.assertEqual(result.stderr, "")
@@ -186,7 +186,7 @@ class Many(Fleet):
             at = data.index(struct.pack("<IIII", 1, 8, 0, 2000))
             stream.seek(at + 8)
             stream.write(struct.pack("<I", 5))
-        result = run("report", *paths)
+        result = run_tool("report", *paths)
         self.assertEqual(result.returncode, 0)
         self.assertEqual(result.stderr, "ntklog: %s: 5 events and 0 buffers were lost while it "
                          "was recorded\n" % paths[1])
@@ -225,12 +225,12 @@ class Many(Fleet):
         os.mkdir(directory)
         result = self.report(directory, status=1)
         self.assertIn("the directory has no file *.etl", result.stderr)
-        self.assertIn("only one file can be given", run("info", *paths).stderr)
+        self.assertIn("only one file can be given", run_tool("info", *paths).stderr)
 
 
 class DumpOfMany(Fleet):
     def dump(self, *arguments, status=0):
-        result = run("dump", *arguments)
+        result = run_tool("dump", *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stdout
 
@@ -265,15 +265,16 @@ class DumpOfMany(Fleet):
     def test_a_bad_file_is_named_and_the_others_are_printed(self):
         paths = self.write_fleet(2)
         missing = paths[0] + ".missing"
-        result = run("dump", missing, *paths)
+        result = run_tool("dump", missing, *paths)
         self.assertEqual(result.returncode, 1)
         self.assertIn(missing + ": ", result.stderr)
         self.assertEqual(result.stdout, self.dump(*paths))
-        self.assertEqual(run("dump", "--csv", missing, *paths).stdout, self.dump("--csv", *paths))
+        self.assertEqual(run_tool("dump", "--csv", missing, *paths).stdout,
+                         self.dump("--csv", *paths))
 
     def test_result_needs_no_directory_for_temporary_files(self):
         paths = self.write_fleet(2)
-        result = run("dump", *paths, env={**os.environ, "TMPDIR": "/nonexistent"})
+        result = run_tool("dump", *paths, env={**os.environ, "TMPDIR": "/nonexistent"})
         self.assertEqual((result.returncode, result.stdout), (0, self.dump(*paths)))
 
     @staticmethod
@@ -286,7 +287,8 @@ class DumpOfMany(Fleet):
         paths = [self.write_trace("a.etl", *[spin_event(0x10, 5)] * 40),
                  self.write_trace("b.etl", spin_event(0x10, 5))]
         for command in "dump", "report":
-            result = run(command, "--json", *paths, preexec_fn=lambda: self.limit_file_size(100))
+            result = run_tool(command, "--json", *paths,
+                              preexec_fn=lambda: self.limit_file_size(100))
             self.assertEqual(result.returncode, 1, command)
             self.assertIn(paths[0] + ": the result cannot be stored: make space", result.stderr)
             self.assertNotIn("SpinLockAddress", result.stdout)
@@ -312,8 +314,8 @@ class DumpOfMany(Fleet):
 
     def test_full_output_is_a_failure(self):
         with open("/dev/full", "w") as full:
-            result = run("dump", *self.write_fleet(2), stdout=full, capture_output=False,
-                         stderr=subprocess.PIPE)
+            result = run_tool("dump", *self.write_fleet(2), stdout=full, capture_output=False,
+                              stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, 1)
         self.assertIn("No space left on device", result.stderr)
 

@@ -10,7 +10,7 @@ import time
 import etl_writer as etl
 import tap
 from module import STATS, Directory
-from tool import run
+from tool import run_tool
 
 
 KALLSYMS = """0000000000000000 A fixed_percpu_data
@@ -73,7 +73,7 @@ class Names(Directory):
             self.assertEqual(os.stat(self.etl + ".names").st_mode & 0o777, 0o600)
             # A file that other users may read is replaced, not overwritten.
             os.chmod(self.etl + ".names", 0o644)
-        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        locks = json.loads(run_tool("report", "--json", self.etl).stdout)["locks"]
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["0x12345678", "0xffff888012345678", "the_lock+0x30"])
 
@@ -81,10 +81,10 @@ class Names(Directory):
         with open(self.etl, "wb") as stream:
             stream.write(etl.file(self.spin_event()))
         os.symlink(self.etl + ".names", self.etl + ".names")
-        result = run("report", self.etl)
+        result = run_tool("report", self.etl)
         self.assertEqual(result.returncode, 1)
         self.assertIn("--names FILE takes other names, /dev/null none", result.stderr)
-        self.assertEqual(run("report", "--names", "/dev/null", self.etl).returncode, 0)
+        self.assertEqual(run_tool("report", "--names", "/dev/null", self.etl).returncode, 0)
 
     def test_lock_at_the_address_of_a_lock_class_key_is_named(self):
         with open(self.etl, "wb") as stream:
@@ -94,7 +94,7 @@ class Names(Directory):
             with open(self.etl + ".names", "w", encoding="utf-8") as stream:
                 for name in names:
                     stream.write("ffffffff82000030 b %s\n" % name)
-            (row,) = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+            (row,) = json.loads(run_tool("report", "--json", self.etl).stdout)["locks"]
             self.assertEqual(row["lock"], expected)
 
     def test_thread_of_ready_thread_event_is_named(self):
@@ -113,8 +113,8 @@ class Names(Directory):
         self.assertEqual(sorted(line for line in self.read_names_file()
                                 if line.startswith("thread")),
                          ["thread 55 worker\t55", "thread 56 unused\t55\t/a?b.slice"])
-        (row,) = json.loads(run("report", "--json", "--filter", "process == worker",
-                                self.etl).stdout)["locks"]
+        (row,) = json.loads(run_tool("report", "--json", "--filter", "process == worker",
+                                     self.etl).stdout)["locks"]
         self.assertEqual(row["lock"], "the_lock+0x30")
 
     def test_process_and_cgroup_of_a_task_with_an_empty_name_are_written(self):
@@ -133,12 +133,12 @@ class Names(Directory):
                                 if line.startswith("thread")),
                          ["thread 55 \t55\t/a", "thread 57 \t57\t/b"])
         for expression in "process == 55", "cgroup == /b":
-            (row,) = json.loads(run("report", "--json", "--filter", expression,
-                                    self.etl).stdout)["locks"]
+            (row,) = json.loads(run_tool("report", "--json", "--filter", expression,
+                                         self.etl).stdout)["locks"]
             self.assertEqual(row["acquisitions"], 1)
         for subject in "thread", "process":
             self.assertIn("no %s is called" % subject,
-                          run("report", "--filter", subject + ' == ""', self.etl).stderr)
+                          run_tool("report", "--filter", subject + ' == ""', self.etl).stderr)
 
     def test_tasks_that_have_ended_or_called_exec_are_named(self):
         """The module's notes also tell a task's name before exec."""
@@ -160,8 +160,8 @@ class Names(Directory):
                       "1 tasks of the trace have no name"):
             self.assertIn(words, result.stderr)
         for expression in 'process == "x?y"', 'cgroup == "/a b.scope"', "process == 57":
-            (row,) = json.loads(run("report", "--json", "--filter", expression,
-                                    self.etl).stdout)["locks"]
+            (row,) = json.loads(run_tool("report", "--json", "--filter", expression,
+                                         self.etl).stdout)["locks"]
             self.assertEqual(row["acquisitions"], 1)
 
     def test_names_of_stacks_are_written(self):
@@ -184,7 +184,7 @@ class Names(Directory):
                                 etl.stack_event(etl.START_CLOCK + etl.PERF_FREQ,
                                                 [0xffffffff81400000])]))
         self.run_tool("stop", "2", "-o", self.etl)
-        folded = run("report", "--folded", self.etl).stdout
+        folded = run_tool("report", "--folded", self.etl).stdout
         self.assertTrue(folded.startswith("unused "), folded)
 
     def test_no_names_option_writes_no_file(self):
@@ -219,7 +219,7 @@ class Names(Directory):
                         "old 16384 1 - Live 0xffffffffc0000000\n")
         os.mkdir(os.path.join(self.proc, "57"))
         self.write_proc("57/comm", "young\n")
-        self.log_more(self.spin_event(address=0xffffffffc0100048, thread=57))
+        self.append_events(self.spin_event(address=0xffffffffc0100048, thread=57))
         self.wait_for(lambda: "thread 57 young" in self.read_names_file())
         self.write_proc("57/comm", "its name\n")
         self.wait_for(lambda: "thread 57 its name" in self.read_names_file())
@@ -230,7 +230,7 @@ class Names(Directory):
         self.assertEqual(process.returncode, 0)
         self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.read_names_file())
         self.assertNotIn("unused", "".join(self.read_names_file()))
-        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        locks = json.loads(run_tool("report", "--json", self.etl).stdout)["locks"]
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["new_lock+0x8 [new]", "the_lock+0x30"])
 
@@ -244,15 +244,15 @@ class Names(Directory):
     def end_and_read_locks(self, process):
         process.terminate()
         process.communicate()
-        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        locks = json.loads(run_tool("report", "--json", self.etl).stdout)["locks"]
         return sorted(row["lock"] for row in locks)
 
     def test_unloaded_module_keeps_its_symbols_when_another_one_is_loaded(self):
         process = self.start_recording_with_names()
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, MODULE))
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n")
-        self.log_more(self.spin_event(address=0xffffffffc0000008),
-                      self.spin_event(address=0xffffffffc0100048))
+        self.append_events(self.spin_event(address=0xffffffffc0000008),
+                           self.spin_event(address=0xffffffffc0100048))
         self.assertEqual(self.end_and_read_locks(process),
                          ["new_lock+0x8 [new]", "the_lock+0x30", "unused_code+0x8 [old]"])
 
@@ -264,9 +264,9 @@ class Names(Directory):
         process = self.start_recording_with_names()
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, keeper + MODULE))
         self.write_proc("modules", modules + "new 16384 1 - Live 0xffffffffc0100000\n")
-        self.log_more(self.spin_event(address=0xffffffffc0000008),
-                      self.spin_event(address=0xffffffffc0000048),
-                      self.spin_event(address=0xffffffffbffff008))
+        self.append_events(self.spin_event(address=0xffffffffc0000008),
+                           self.spin_event(address=0xffffffffc0000048),
+                           self.spin_event(address=0xffffffffbffff008))
         self.assertEqual(self.end_and_read_locks(process), [
             "code+0x8 [keeper]", "data+0x8 [old]", "the_lock+0x30", "unused_code+0x8 [old]"])
 
@@ -275,8 +275,8 @@ class Names(Directory):
         self.write_proc("kallsyms", KALLSYMS.replace(OLD, "ffffffffbffff000 t before\t[new]\n"
                                                      "ffffffffc0000010 t code\t[new]\n"))
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffbffff000\n")
-        self.log_more(self.spin_event(address=0xffffffffc0000008),
-                      self.spin_event(address=0xffffffffc0000018))
+        self.append_events(self.spin_event(address=0xffffffffc0000008),
+                           self.spin_event(address=0xffffffffc0000018))
         self.assertEqual(self.end_and_read_locks(process),
                          ["before+0x1008 [new]", "code+0x8 [new]", "the_lock+0x30"])
 
@@ -285,11 +285,11 @@ class Names(Directory):
         self.write_proc("modules", "")
         os.mkdir(os.path.join(self.proc, "57"))
         self.write_proc("57/comm", "young\n")
-        self.log_more(self.spin_event(address=0xffffffff82000030, thread=57))
+        self.append_events(self.spin_event(address=0xffffffff82000030, thread=57))
         self.wait_for(lambda: "thread 57 young" in self.read_names_file())
         self.write_proc("kallsyms", KALLSYMS.replace("unused_code", "new_code"))
         self.write_proc("modules", "old 16384 1 - Live 0xffffffffc0000000\n")
-        self.log_more(self.spin_event(address=0xffffffffc0000008))
+        self.append_events(self.spin_event(address=0xffffffffc0000008))
         self.assertEqual(self.end_and_read_locks(process), ["new_code+0x8 [old]", "the_lock+0x30"])
 
     def test_last_symbol_of_a_region_ends_with_the_next_page(self):
@@ -304,7 +304,7 @@ class Names(Directory):
             0xffffffffc010b000)]))
         result = self.run_tool("stop", "2", "-o", self.etl)
         self.assertEqual(result.returncode, 0, result.stderr)
-        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        locks = json.loads(run_tool("report", "--json", self.etl).stdout)["locks"]
         self.assertEqual(sorted(row["lock"] for row in locks), [
             "0xffffffffc0102000", "0xffffffffc010b000", "code+0x1ff8 [new]",
             "first_lock+0x1038 [new]", "last_lock+0x1f78 [new]"])
@@ -315,7 +315,7 @@ class Names(Directory):
         self.write_proc("kallsyms", KALLSYMS + MODULE)
         self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n"
                         "old 16384 1 - Live 0xffffffffc0000000\n")
-        self.log_more(self.spin_event(address=0xffffffffc0100048))
+        self.append_events(self.spin_event(address=0xffffffffc0100048))
         process.terminate()
         process.communicate()
         self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.read_names_file())

@@ -12,7 +12,7 @@ import jsonschema
 import etl_writer as etl
 import tap
 import tool
-from tool import run
+from tool import run_tool
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 SCHEMA = os.path.join(TOP, "tools/ntklog/schema/report-rows.json")
@@ -39,7 +39,7 @@ class Ndjson(tool.Case):
             address=address, acquire=1000, release=1100, wait=wait, spins=1))
 
     def ndjson_rows(self, *arguments, status=0):
-        result = run("report", "--ndjson", *arguments)
+        result = run_tool("report", "--ndjson", *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -59,7 +59,7 @@ class Ndjson(tool.Case):
 
     def test_schema_has_every_column_with_its_kind(self):
         tables, columns = {}, None
-        for line in run("report", "--columns", "help", SAMPLES[0]).stdout.splitlines():
+        for line in run_tool("report", "--columns", "help", SAMPLES[0]).stdout.splitlines():
             title = re.match(r"(\w+): ", line)
             column = re.match(r"  (\w+) +(\w+) ", line)
             if title:
@@ -74,12 +74,12 @@ class Ndjson(tool.Case):
     def test_rows_are_those_of_json_with_host_and_start(self):
         path = SAMPLES[0]
         lines = self.ndjson_rows(path)
-        one = json.loads(run("report", "--json", path).stdout)
+        one = json.loads(run_tool("report", "--json", path).stdout)
         for name in "locks", "callers", "resources", "threads", "processors":
             rows = [{key: value for key, value in line.items() if key not in COMMON}
                     for line in lines if line["table"] == name]
             self.assertCountEqual(rows, one[name], name)
-        header = json.loads(run("info", "--json", path).stdout)["Header"]
+        header = json.loads(run_tool("info", "--json", path).stdout)["Header"]
         start = header["StartTime"][:19].replace(" ", "T") + "Z"
         self.assertEqual({(line["host"], line["start"], line["seconds"]) for line in lines},
                          {("sample", start, one["seconds"])})
@@ -126,11 +126,11 @@ class Ndjson(tool.Case):
                                      self.spin_event(0x10, 100)), self.directory.name + "/no.etl"
         lines = self.ndjson_rows("--table", "locks", good, bad, status=1)
         self.assertEqual({line["host"] for line in lines}, {"good"})
-        self.assertIn(bad + ": ", run("report", "--ndjson", bad, good).stderr)
+        self.assertIn(bad + ": ", run_tool("report", "--ndjson", bad, good).stderr)
 
     def test_other_form_of_output_is_refused_beside_it(self):
         for option in "--json", "--csv", "--html=x", "--folded":
-            result = run("report", "--ndjson", option, SAMPLES[0])
+            result = run_tool("report", "--ndjson", option, SAMPLES[0])
             self.assertEqual(result.returncode, 2)
             self.assertIn("only one of --json, --ndjson, --csv, --html and --folded",
                           result.stderr)

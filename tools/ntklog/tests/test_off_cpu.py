@@ -12,7 +12,7 @@ import random
 from answer_case import BASE, HOLDER, LOCK, NS, OTHER, WAITER, Case, sleeping_event, switch_event
 import etl_writer as etl
 import tap
-from tool import run
+from tool import run_tool
 
 INNER = 0xFFFF888012345900
 # Addresses in __schedule and in p9_client_rpc.
@@ -195,7 +195,7 @@ class Parts(Case):
 
 
 class Sampled(Case):
-    def rows_of_waits(self, events_of_a_wait):
+    def blocker_rows(self, events_of_a_wait):
         """Forty waits that stand for five releases each."""
         events = [event for number in range(40) for event in events_of_a_wait(10000 * number)]
         self.write(etl.long_file([etl.ntklog_rundown(0, blockers=1),
@@ -220,18 +220,18 @@ class Sampled(Case):
                     switch_event(at + 4900, 0, 56),
                     *undivided(at)[1:])
 
-        expected = self.rows_of_waits(undivided)
+        expected = self.blocker_rows(undivided)
         self.assertEqual([(row["holder"], row["pieces"], round(row["charged_total_ns"] / NS),
                            round(row["charged_max_ns"] / NS)) for row in expected],
                          [("holder", 200, 700000, 3500),
                           ("(free, handed over)", 200, 100000, 500)])
         for row in expected:
             self.assertGreater(row["charged_total_error"], 0.1)
-        self.assertEqual(self.rows_of_waits(switches), expected)
+        self.assertEqual(self.blocker_rows(switches), expected)
         for row in expected:
             row["holder"] = row["holder"].replace("holder", "holder in holds_long")
             row["waiter"] = "waiter in holds_long"
-        self.assertEqual(self.rows_of_waits(sums), expected)
+        self.assertEqual(self.blocker_rows(sums), expected)
 
 
 class Reasons(Case):
@@ -273,27 +273,27 @@ class Event(Case):
 
     def test_dump_prints_both_versions(self):
         self.write_both_versions()
-        old, new = (line for line in run("dump", "--json", self.path).stdout.splitlines()
+        old, new = (line for line in run_tool("dump", "--json", self.path).stdout.splitlines()
                     if "NtklogCaller" in line)
         self.assertNotIn("HoldReadyTime", json.loads(old))
         new = json.loads(new)
         self.assertEqual([new[name] for name in (
             "HoldReadyTime", "HoldBlockedTime", "WaitReadyTime", "WaitLastReadyTime",
             "WaitBlockedTime")], [1, 2, 3, 4, 5])
-        rows = list(csv.DictReader(io.StringIO(run("dump", "--csv", self.path).stdout)))
+        rows = list(csv.DictReader(io.StringIO(run_tool("dump", "--csv", self.path).stdout)))
         self.assertEqual([row["WaitBlockedTime"] for row in rows if row["Event"] == "NtklogCaller"],
                          ["", "5"])
 
     def test_filter_finds_times_of_callers(self):
         self.write_both_versions()
-        result = run("dump", "--filter", "WaitBlockedTime > 4", self.path)
+        result = run_tool("dump", "--filter", "WaitBlockedTime > 4", self.path)
         self.assertEqual((result.returncode, result.stdout.count("NtklogCaller")), (0, 1))
 
     def test_event_of_a_wrong_size_is_left_out(self):
         self.write_events(etl.perfinfo(0xA052, bytes(0x30), version=2, time_stamp=BASE + 5000),
                           sleeping_event(1000, 5000))
         self.assertIn("NtklogCaller event with 0x30 bytes of data, not 0x38",
-                      run("report", self.path).stderr)
+                      run_tool("report", self.path).stderr)
 
 
 tap.main()

@@ -9,7 +9,7 @@ import subprocess
 import etl_writer as etl
 import pprof_decoder
 import tap
-from convert_case import Case, NTKLOG, run
+from convert_case import Case, NTKLOG, run_command
 
 
 class Pprof(Case):
@@ -106,7 +106,7 @@ lock ffff888012345678 queue.lock
         self.assertEqual(profile.samples[0][1]["acquisitions"], 1000)
         self.assertEqual(profile.comments, ["values are estimates of a sampled recording"])
 
-    def test_waits_alone_are_no_number_of_acquisitions(self):
+    def test_samples_of_mode_waits_have_no_acquisitions(self):
         ((_, values, _),) = self.convert_to_profile(
             etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2),
             self.spin_event(0, 1000, 1000, wait=10, rule=2)).samples
@@ -140,8 +140,8 @@ lock ffff888012345678 queue.lock
         with open(self.path, "wb") as stream:
             stream.write(etl.file(self.spin_event(0, 1000, 1100),
                                   self.spin_event(9, 1200, 1300, thread=56)))
-        result = run(NTKLOG, "convert", "--pprof", self.out, "--filter", "ThreadId == 56",
-                     self.path)
+        result = run_command(NTKLOG, "convert", "--pprof", self.out, "--filter", "ThreadId == 56",
+                             self.path)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.out, "rb") as stream:
             (sample,) = pprof_decoder.Profile(stream.read()).samples

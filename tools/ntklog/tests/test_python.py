@@ -491,7 +491,8 @@ class Report(Python):
             stream.write(etl.file(*event_of_each_kind()))
         for paths in (self.path,), (self.path, other):
             self.assertEqual(ntklog.report(*paths, options=["--top", "3"], tool=tool.NTKLOG),
-                             json.loads(tool.run("report", "--json", "--top", "3", *paths).stdout))
+                             json.loads(tool.run_tool("report", "--json", "--top", "3",
+                                                      *paths).stdout))
 
     def test_failure_of_the_tool_is_an_exception(self):
         with self.assertRaisesRegex(ntklog.Error, "/nonexistent"):

@@ -147,7 +147,7 @@ print(*found)
                 self.assertEqual(child.stderr.read(), "")
 
     def test_columns_after_a_signal_have_the_events_read_before_it(self):
-        """Until then, other calls would miss these events."""
+        """Until columns() is called again, other calls fail: they would miss these events."""
         script = """
 import sys, ntklog
 trace = ntklog.open("-", order="file", tolerant=True)
@@ -180,7 +180,7 @@ print(*trace.columns("SpinLock")["SpinLock"]["ThreadId"], len(list(trace)))
             self.assertEqual(child.stderr.read(), "")
 
     def test_other_threads_run_while_one_waits(self):
-        """They cannot use the trace meanwhile."""
+        """The other threads cannot use the trace while one thread waits for its pipe."""
         for child in self.start("""
 import threading, time, ntklog
 trace = ntklog.open("-")

@@ -341,7 +341,7 @@ class Defaults(Directory):
 
 
 class RecordMode(Directory):
-    """record --mode. The tool writes over the file linux_mode without cutting it off."""
+    """record --mode. In the fake directory a write leaves the rest of a longer file."""
 
     def setUp(self):
         super().setUp()

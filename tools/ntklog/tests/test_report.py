@@ -11,13 +11,13 @@ import perfetto_decoder
 import tap
 from report_case import Case, NS, lock
 import tool
-from tool import NTKLOG, run, join_wrapped_lines
+from tool import NTKLOG, run_tool, join_wrapped_lines
 
 
 class SpinLocks(Case):
     def test_rates_have_decimals(self):
         """Three events in four seconds are not 0 a second."""
-        (row,) = self.json(etl.spinlock_rundown(1, 1, 1, 0), lock(), lock(), etl.perfinfo(
+        (row,) = self.json_of(etl.spinlock_rundown(1, 1, 1, 0), lock(), lock(), etl.perfinfo(
             0x0529, etl.spin_lock(spins=0), time_stamp=etl.START_CLOCK + 4 * etl.PERF_FREQ))["locks"]
         self.assertEqual((row["acquisitions"], row["per_second"]), (3, .75))
 
@@ -25,8 +25,8 @@ class SpinLocks(Case):
         """Weights: 3 contended (1 in 10 was written), 2 that did not wait (1 in 2000), 1 with a
         long hold (all).
         """
-        report = self.json(etl.spinlock_rundown(2, 10, 2000, 1000000),
-                           lock(5), lock(5), lock(2), lock(), lock(), lock(hold=1000001))
+        report = self.json_of(etl.spinlock_rundown(2, 10, 2000, 1000000),
+                              lock(5), lock(5), lock(2), lock(), lock(), lock(hold=1000001))
         self.assertEqual(report["rates"]["spinlock"], {
             "spin_threshold": 2, "contention_sample_rate": 10,
             "acquire_sample_rate": 2000, "hold_threshold": 1000000})
@@ -44,9 +44,9 @@ class SpinLocks(Case):
 
     def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
         """A long hold of an NT lock has the weight 1."""
-        report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(1),
-                           lock(rule=1, hold=1000001, depth=0), lock(5, rule=1, hold=1000001, depth=0),
-                           lock(hold=1000001, address=0xFFFF888000000000))
+        report = self.json_of(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(1),
+                              *(lock(spins, rule=1, hold=1000001, depth=0) for spins in (0, 5)),
+                              lock(hold=1000001, address=0xFFFF888000000000))
         self.assertEqual(report["rates"]["linux"], {"mode": "sampled"})
         rows = {row["lock"]: row for row in report["locks"]}
         row = rows["0xffff888012345678"]
@@ -58,15 +58,15 @@ class SpinLocks(Case):
 
     def test_rule_byte_without_ntklogs_rundown_is_ignored(self):
         """The byte is reserved in NT's record."""
-        report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000),
-                           lock(rule=1, hold=1000001), lock(rule=2))
+        report = self.json_of(etl.spinlock_rundown(1, 10, 2000, 1000000),
+                              lock(rule=1, hold=1000001), lock(rule=2))
         self.assertEqual(report["locks"][0]["acquisitions"], 2001)
         self.assertIsNotNone(report["locks"][0]["hold_total_ns"])
         self.assertNotIn("linux", report["rates"])
 
-    def test_waits_alone_have_no_holds_and_no_count_of_all(self):
-        report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(2),
-                           lock(5, rule=2, hold=0, depth=0), lock(7, rule=2, hold=0, depth=0))
+    def test_rows_of_mode_waits_have_no_holds_and_no_acquisitions(self):
+        report = self.json_of(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(2),
+                              lock(5, rule=2, hold=0, depth=0), lock(7, rule=2, hold=0, depth=0))
         row = report["locks"][0]
         self.assertEqual(row["spins"], 120)
         self.assertAlmostEqual(row["wait_total_ns"], 2 * 10 * 10 * NS)
@@ -74,11 +74,11 @@ class SpinLocks(Case):
                        "hold_p95_ns", "hold_max_ns", "depth", "interrupted"):
             self.assertIsNone(row[column], column)
         self.assertIn('mode "waits"', self.report().stdout)
-        info = run("info", self.path)
+        info = run_tool("info", self.path)
         self.assertRegex(info.stdout, r"(?m)^ +linux *\n +mode +waits$")
 
     def test_waits_mode_reports_its_unmeasured_values(self):
-        """With two CPUs no CPU queues in the lock."""
+        """With two CPUs, one holds the lock and the other waits at the head of the queue."""
         def report_of(group, rate, cpus):
             data = bytearray(etl.header_buffer(2))
             struct.pack_into("<I", data, 0x48 + 0x20 + 0x0C, cpus)
@@ -102,7 +102,7 @@ class SpinLocks(Case):
         events = (etl.spinlock_rundown(1, 1, 1000, 1000000), etl.ntklog_rundown(blockers=10),
                   lock(hold=100), lock(hold=200, rule=4), lock(hold=300, rule=12),
                   lock(5, hold=400, rule=12), lock(hold=5000, rule=12, **other))
-        report = self.json(*events)
+        report = self.json_of(*events)
         self.assertEqual(report["rates"]["blockers"], 10)
         for table in "locks", "callers":
             (row,) = report[table]
@@ -110,23 +110,23 @@ class SpinLocks(Case):
             self.assertAlmostEqual(row["hold_total_ns"], 1000 * (100 + 200) * NS)
         text = self.report().stdout
         self.assertIn("blockers: 1 in 10 releases that left a waiter behind was written", text)
-        only = self.json(*events, options=("--filter", "Rule == blocker"))
+        only = self.json_of(*events, options=("--filter", "Rule == blocker"))
         self.assertEqual((only["events"], only["locks"]), (3, []))
 
     def test_blockers_are_of_nts_locks_alone_in_mode_waits(self):
         linux = "of Linux' locks there are none in this mode"
         for rate, words in ((10, "1 in 10 releases of NT's queued locks that left a waiter behind was"),
                             (1, "all releases of NT's queued locks that left a waiter behind were")):
-            report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2, blockers=rate))
+            report = self.json_of(etl.spinlock_rundown(), etl.ntklog_rundown(2, blockers=rate))
             self.assertEqual((report["rates"]["linux"], report["rates"]["blockers"]),
                              ({"mode": "waits", "blockers": 0}, rate))
             text = join_wrapped_lines(self.report().stdout)
             self.assertIn("blockers: " + words, text)
             self.assertIn(linux, text)
-            self.assertRegex(run("info", self.path).stdout,
+            self.assertRegex(run_tool("info", self.path).stdout,
                              r"(?m)^ +linux *\n +mode +waits\n +blockers +0\n +blockers +%d$" % rate)
         for mode, name in (0, "full"), (1, "sampled"), (3, "holders"):
-            report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1))
+            report = self.json_of(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1))
             self.assertEqual(report["rates"]["linux"], {"mode": name})
             text = join_wrapped_lines(self.report().stdout)
             self.assertIn("blockers: all releases that left a waiter behind were", text)
@@ -134,9 +134,9 @@ class SpinLocks(Case):
             self.assertEqual("known only since the release before" in text, name != "full")
 
     def test_interrupted_holds_have_a_mean_of_their_own(self):
-        report = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
-                           lock(interrupts=0, hold=100), lock(interrupts=0, hold=200),
-                           lock(interrupts=3, hold=1000), lock(5, interrupts=1, hold=9000))
+        report = self.json_of(etl.spinlock_rundown(1, 1, 1000, 1000000),
+                              lock(interrupts=0, hold=100), lock(interrupts=0, hold=200),
+                              lock(interrupts=3, hold=1000), lock(5, interrupts=1, hold=9000))
         row = report["locks"][0]
         self.assertAlmostEqual(row["interrupted"], 1001 / 3001)
         self.assertAlmostEqual(row["interrupted_mean_ns"], (1000 * 1000 + 9000) / 1001 * NS)
@@ -144,18 +144,18 @@ class SpinLocks(Case):
         self.assertAlmostEqual(row["undisturbed_mean_ns"], 150 * NS)
 
     def test_holds_without_interrupts_have_no_interrupted_mean(self):
-        row = self.json(etl.spinlock_rundown(), lock(interrupts=0))["locks"][0]
+        row = self.json_of(etl.spinlock_rundown(), lock(interrupts=0))["locks"][0]
         self.assertEqual(row["interrupted"], 0)
         self.assertIsNone(row["interrupted_mean_ns"])
         self.assertAlmostEqual(row["undisturbed_mean_ns"], 100 * NS)
 
     def test_few_spins_are_not_sampled_by_contention(self):
         """A record with few spins was written for its hold time alone and has the weight 1."""
-        report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000), lock(4, hold=1000001))
+        report = self.json_of(etl.spinlock_rundown(5, 10, 2000, 1000000), lock(4, hold=1000001))
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
 
-    def test_without_rates_what_was_written_counts(self):
-        report = self.json(lock(5), lock())
+    def test_estimates_without_rates_are_the_numbers_of_records(self):
+        report = self.json_of(lock(5), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 2)
         # Beside each of them about 1000 uncontended ones were not written, so the share is not
@@ -166,7 +166,7 @@ class SpinLocks(Case):
         self.assertIn("spin locks: the file does not say how they were sampled", self.report().stdout)
 
     def test_nothing_is_estimated_where_all_is_written(self):
-        self.json(etl.spinlock_rundown(1, 1, 1, 1000000), lock(5), lock())
+        self.json_of(etl.spinlock_rundown(1, 1, 1, 1000000), lock(5), lock())
         self.assertRegex(self.report("--table", "locks", "--wide").stdout,
                          r"0xffff888012345678 +2 +2 +")
 
@@ -175,7 +175,7 @@ class SpinLocks(Case):
         data = etl.header_buffer(4) + etl.buffer([lock()]) + \
             etl.buffer([lock()], sequence=3) + \
             etl.buffer([etl.spinlock_rundown(acquire=3000)], processor=1, sequence=2)
-        self.assertEqual(self.json(data=data)["locks"][0]["acquisitions"], 6000)
+        self.assertEqual(self.json_of(data=data)["locks"][0]["acquisitions"], 6000)
 
     def test_rules_are_taken_from_the_rundown_at_the_stop(self):
         """A flight recording without its start may have the rules only in the rundown of the stop.
@@ -184,7 +184,7 @@ class SpinLocks(Case):
             etl.buffer([etl.spinlock_rundown(), etl.resource_rundown(), lock(rule=12)]) + \
             etl.buffer([lock(rule=12)], sequence=2) + etl.buffer([lock(rule=12)], sequence=3) + \
             etl.buffer([etl.ntklog_rundown(blockers=10, end=True)], sequence=4)
-        report = self.json(data=data)
+        report = self.json_of(data=data)
         self.assertEqual(report["locks"], [])
         self.assertEqual(report["rates"]["linux"]["mode"], "full")
         # From a stream the tool reads more before it starts, to find the rules.
@@ -197,18 +197,18 @@ class SpinLocks(Case):
         data = etl.header_buffer(5) + etl.buffer([lock()]) + \
             etl.buffer([lock()], sequence=2) + etl.buffer([lock()], sequence=3) + \
             etl.buffer([lock(), etl.spinlock_rundown(acquire=3000, end=True)], sequence=4)
-        report = self.json(data=data)
+        report = self.json_of(data=data)
         self.assertEqual(report["locks"][0]["acquisitions"], 12000)
         self.assertFalse(report["rates_changed"])
 
     def test_rates_that_changed_are_reported(self):
-        report = self.json(etl.spinlock_rundown(), lock(),
-                           etl.spinlock_rundown(acquire=5000, end=True))
+        report = self.json_of(etl.spinlock_rundown(), lock(),
+                              etl.spinlock_rundown(acquire=5000, end=True))
         self.assertTrue(report["rates_changed"])
         self.assertIn("rates were changed", self.report().stdout)
 
-    def test_rates_of_zero_are_no_rates(self):
-        report = self.json(etl.spinlock_rundown(acquire=0), lock())
+    def test_rates_of_zero_are_ignored(self):
+        report = self.json_of(etl.spinlock_rundown(acquire=0), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
 
@@ -227,7 +227,7 @@ class SpinLocks(Case):
         for i in range(25):
             data += etl.buffer([lock(1, hold=i * 40 + j + 1, wait=2 * (i * 40 + j + 1))
                                 for j in range(40)], sequence=i + 1)
-        row = self.json(data=data)["locks"][0]
+        row = self.json_of(data=data)["locks"][0]
         self.assertAlmostEqual(row["hold_mean_ns"], 500.5 * NS)
         self.assertEqual(row["hold_max_ns"], 1000 * NS)
         self.assertEqual(row["wait_max_ns"], 2000 * NS)
@@ -237,19 +237,19 @@ class SpinLocks(Case):
             self.assertAlmostEqual(row["wait_p%d_ns" % percent] / (percent * 20 * NS), 1,
                                    delta=.035)
 
-    def test_waits_are_of_the_contended(self):
-        row = self.json(lock(0, wait=7), lock(1, wait=100))["locks"][0]
+    def test_mean_wait_leaves_out_uncontended_acquisitions(self):
+        row = self.json_of(lock(0, wait=7), lock(1, wait=100))["locks"][0]
         self.assertAlmostEqual(row["wait_mean_ns"], 100 * NS)
 
     def test_row_has_contexts_depth_and_modes(self):
-        row = self.json(lock(depth=2, flags=0x40), lock(depth=3, flags=0x81),
-                        lock(depth=1, flags=1), lock(depth=1, flags=4))["locks"][0]
+        row = self.json_of(lock(depth=2, flags=0x40), lock(depth=3, flags=0x81),
+                           lock(depth=1, flags=1), lock(depth=1, flags=4))["locks"][0]
         self.assertEqual((row["dpc"], row["isr"], row["depth"]), (.25, .25, 3))
         self.assertEqual(row["mode"], "ordinary+queued+converted")
 
     def test_each_caller_of_a_lock_has_a_row(self):
-        report = self.json(lock(caller=0x1000), lock(caller=0x2000), lock(caller=0x2000),
-                           lock(caller=0x2000, address=0x10))
+        report = self.json_of(lock(caller=0x1000), lock(caller=0x2000), lock(caller=0x2000),
+                              lock(caller=0x2000, address=0x10))
         self.assertEqual({(row["caller"], row["lock"], row["sampled"])
                           for row in report["callers"]},
                          {("0x1000", "0xffff888012345678", 1),
@@ -315,13 +315,13 @@ class Resources(Case):
         return etl.perfinfo(0x052B, etl.resource_data(**changes))
 
     def test_exclusive_and_shared_are_separate_rows(self):
-        report = self.json(etl.resource_rundown(100, 4),
-                           self.resource_event(wait=0, delta=0, hold=50),
-                           self.resource_event(wait=500, delta=0, hold=0),
-                           self.resource_event(wait=1, delta=3, hold=70),
-                           self.resource_event(action=0x10042, wait=0, delta=0, hold=10, depth=3),
-                           self.resource_event(action=0x10224), self.resource_event(action=0x10244),
-                           self.resource_event(action=0x10244), self.resource_event(action=0x10008))
+        report = self.json_of(
+            etl.resource_rundown(100, 4), self.resource_event(wait=0, delta=0, hold=50),
+            self.resource_event(wait=500, delta=0, hold=0),
+            self.resource_event(wait=1, delta=3, hold=70),
+            self.resource_event(action=0x10042, wait=0, delta=0, hold=10, depth=3),
+            self.resource_event(action=0x10224), *2 * [self.resource_event(action=0x10244)],
+            self.resource_event(action=0x10008))
         rows = {row["class"]: row for row in report["resources"]}
         exclusive, shared = rows["exclusive"], rows["shared"]
         self.assertEqual((exclusive["sampled"], shared["sampled"]), (3, 1))
@@ -346,8 +346,8 @@ class Resources(Case):
                 (100, 4, {"wait": 1, "delta": 0}, 100), (1000, 1, {"wait": 0, "delta": 7}, 1),
                 (1000, 1, {"wait": 2, "delta": 0}, 1), (2, 3, {"wait": 500, "delta": 0}, 1.5),
                 (4, 6, {"wait": 500, "delta": 0}, 3), (3, 7, {"wait": 9, "delta": 1}, 21 / 9)):
-            report = self.json(etl.resource_rundown(release, contention),
-                               *[self.resource_event(**changes)] * 6)
+            report = self.json_of(etl.resource_rundown(release, contention),
+                                  *[self.resource_event(**changes)] * 6)
             row = report["resources"][0]
             self.assertEqual(row["releases"], 6 * weight, (release, contention, changes))
             if changes["wait"] > 1:
@@ -367,7 +367,7 @@ class Resources(Case):
         for i in range(0, len(events), 40):
             data += etl.buffer([etl.resource_rundown(50, 7)] * (i == 0) + events[i:i + 40],
                                sequence=1 + i // 40)
-        (row,) = self.json(data=data)["resources"]
+        (row,) = self.json_of(data=data)["resources"]
         self.assertAlmostEqual(row["releases"] / 100000, 1, delta=.05)
         self.assertAlmostEqual(row["waited"] * row["releases"] / waited, 1, delta=.05)
 
@@ -391,14 +391,14 @@ class LinuxLocks(Case):
 
     def test_locks_of_different_kinds_at_one_address_are_separate_rows(self):
         kinds = list(etl.LINUX_KINDS)
-        report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource_data()),
-                           *(etl.linux_lock_event(kind, wait=0, delta=0, hold=10 * (1 + i))
-                             for i, kind in enumerate(kinds)),
-                           etl.linux_lock_event("mutex", wait=500, delta=0, hold=10),
-                           etl.linux_lock_event("mutex", wait=500, delta=8, hold=10),
-                           etl.linux_lock_event("rwsem", 0x42, wait=0, delta=3),
-                           etl.linux_lock_event("rwsem", 0x244),
-                           *2 * [etl.linux_lock_event("rwsem", 0x224)])
+        report = self.json_of(
+            etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource_data()),
+            *(etl.linux_lock_event(kind, wait=0, delta=0, hold=10 * (1 + i))
+              for i, kind in enumerate(kinds)),
+            etl.linux_lock_event("mutex", wait=500, delta=0, hold=10),
+            etl.linux_lock_event("mutex", wait=500, delta=8, hold=10),
+            etl.linux_lock_event("rwsem", 0x42, wait=0, delta=3),
+            etl.linux_lock_event("rwsem", 0x244), *2 * [etl.linux_lock_event("rwsem", 0x224)])
         rows = {(row["kind"], row["class"]): row for row in report["resources"]}
         self.assertEqual({key: (row["sampled"], row["releases"], row["excessive"], row["depth"])
                           for key, row in rows.items()},
@@ -413,12 +413,12 @@ class LinuxLocks(Case):
         self.assertEqual(report["unknown"], [])
 
     def test_resource_of_a_32_bit_trace_is_read(self):
-        report = self.json(data=etl.file(etl.linux_lock_event("semaphore", bits=32), bits=32))
+        report = self.json_of(data=etl.file(etl.linux_lock_event("semaphore", bits=32), bits=32))
         self.assertEqual([(row["resource"], row["kind"]) for row in report["resources"]],
                          [("0x12345678", "semaphore")])
 
     def test_hold_without_a_begin_is_counted_and_marked(self):
-        report = self.json(etl.resource_rundown(100, 4), *[etl.linux_lock_event(
+        report = self.json_of(etl.resource_rundown(100, 4), *[etl.linux_lock_event(
             "mutex", wait=0, delta=0, hold=hold) for hold in (0, 50, 70)])
         (row,) = report["resources"]
         self.assertEqual((row["releases"], row["hold_unknown"]), (300, 100))
@@ -426,8 +426,8 @@ class LinuxLocks(Case):
         text = self.report().stdout
         self.assertIn('">": the hold of 100 releases is not known', text)
         self.assertIn("  >6.00ms", text)
-        self.json(etl.resource_rundown(100, 4),
-                  etl.linux_lock_event("mutex", wait=0, delta=0, hold=50))
+        self.json_of(etl.resource_rundown(100, 4),
+                     etl.linux_lock_event("mutex", wait=0, delta=0, hold=50))
         self.assertNotIn(">", self.report().stdout)
 
     def test_kinds_are_a_column_where_there_are_others_than_nts(self):
@@ -455,11 +455,11 @@ class LinuxLocks(Case):
         self.assertEqual(row, {"kind": "resource"})
 
     def test_unknown_kinds_and_actions_are_counted(self):
-        report = self.json(etl.linux_lock_event("mutex"),
-                           *2 * [etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))],
-                           etl.perfinfo(0x052B, etl.resource_data(action=0x00020042)),
-                           # NT's alone are initialised.
-                           etl.linux_lock_event("rwsem", 0x08))
+        report = self.json_of(etl.linux_lock_event("mutex"),
+                              *2 * [etl.perfinfo(0x052B, etl.resource_data(action=0x80990022))],
+                              etl.perfinfo(0x052B, etl.resource_data(action=0x00020042)),
+                              # Only NT's resources have the action 0x08, initialize.
+                              etl.linux_lock_event("rwsem", 0x08))
         self.assertEqual([(row["kind"], row["sampled"]) for row in report["resources"]],
                          [("mutex", 1)])
         self.assertEqual({row["event"]: row["count"] for row in report["unknown"]},
@@ -480,7 +480,7 @@ class LinuxLocks(Case):
                           if row["resource"] == "(others)"},
                          {"mutex": 411 * 40 - 16384, "rwsem": 1, "resource": 1})
 
-    def test_a_stream_is_as_its_file(self):
+    def test_report_of_a_pipe_equals_that_of_its_file(self):
         data = etl.header_buffer(3) + etl.buffer([etl.resource_rundown(50, 4)]) + \
             etl.buffer([etl.linux_lock_event("rwsem", 0x42), etl.linux_lock_event("mutex"),
                         etl.perfinfo(0x052B, etl.resource_data())], processor=1, sequence=2)
@@ -492,8 +492,8 @@ class LinuxLocks(Case):
 
     def test_filter_by_kind_selects_its_rows(self):
         events = [etl.linux_lock_event(kind) for kind in etl.LINUX_KINDS]
-        report = self.json(*events, etl.perfinfo(0x052B, etl.resource_data()),
-                           options=("--filter", "kind == rt_mutex || kind == resource"))
+        report = self.json_of(*events, etl.perfinfo(0x052B, etl.resource_data()),
+                              options=("--filter", "kind == rt_mutex || kind == resource"))
         self.assertEqual({row["kind"] for row in report["resources"]}, {"rt_mutex", "resource"})
 
     def test_pictures_name_the_kind(self):
@@ -522,7 +522,7 @@ class Unchanged(Case):
             etl.resource_data(action=0x10244), etl.resource_data(action=0x10099),
             etl.resource_data(action=0x10008)))))
 
-    def test_text_is_unchanged(self):
+    def test_text_equals_the_stored_text(self):
         self.assertEqual(self.report().stdout, """\
 Tasks waited about 750us for locks in 1.000 s of 2 CPUs: 3 waits.
   100%  unknown: no record says who held the lock
@@ -560,7 +560,7 @@ lock                waiter   holder     pieces   charged   share  charged max
                "wait_p95_ns,wait_p99_ns,wait_max_ns,hold_total_ns,hold_total_error,hold_mean_ns,"
                "hold_p50_ns,hold_p95_ns,hold_p99_ns,hold_max_ns,hold_unknown,depth,initialized")
 
-    def test_csv_is_unchanged(self):
+    def test_csv_equals_the_stored_csv(self):
         self.assertEqual(self.report("--csv").stdout, self.HEADING + """
 resources,0xffff888012345678,1,resource,exclusive,1,3,0.816496580927726,3,1,1,0,0.00075,750000,\
 ,250000,250000,250000,250000,250000,303000,,101000,101000,101000,\
@@ -572,13 +572,13 @@ table,lock,waiter,holder,pieces,charged_total_ns,charged_total_error,charged_sha
 blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
 """)
 
-    def test_json_is_unchanged(self):
+    def test_json_equals_the_stored_json(self):
         report = json.loads(self.report("--json").stdout)
         self.assertEqual(list(report["resources"][0]), self.HEADING.split(",")[1:])
         self.assertEqual(report["unknown"], [])
 
-    def test_dump_is_unchanged(self):
-        lines = run("dump", self.path).stdout.splitlines()[4:]
+    def test_dump_equals_the_stored_dump(self):
+        lines = run_tool("dump", self.path).stdout.splitlines()[4:]
         self.assertEqual(lines, [
             "   1.000000000 cpu0 Resource AcquireTime=1001 HoldTime=101.000us WaitTime=%s "
             "MaxRecursionDepth=%d ThreadId=55 Resource=%s Action=%s ContentionDelta=%d" % values
@@ -588,8 +588,8 @@ blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
                            ("151.500us", 44, self.NAME, "65689", 66),
                            ("151.500us", 44, self.NAME, "initialize", 66))])
 
-    def test_conversion_is_unchanged(self):
-        trace = run("convert", "--perfetto", "-", self.path, text=False).stdout
+    def test_conversion_equals_the_stored_conversion(self):
+        trace = run_tool("convert", "--perfetto", "-", self.path, text=False).stdout
         arguments = [made["args"] for made in perfetto_decoder.Trace(trace).slices]
         for expected in ({"class": "exclusive"}, {"class": "exclusive", "contention": 1},
                          {"class": "shared", "contention": 0}):

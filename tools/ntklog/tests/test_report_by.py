@@ -10,11 +10,11 @@ import math
 import re
 
 from answer_case import (BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event, spin_event,
-                         stack_of, switch_event)
+                         stack_event_of, switch_event)
 import etl_writer as etl
 import tap
 import tool
-from tool import run
+from tool import run_tool
 
 TASKS = """\
 thread 55 shell\t50\t/user.slice
@@ -55,7 +55,7 @@ class By(Case):
                 spin_event(at, at + 20 + number, number % 5 * 3, (WAITER, OTHER)[number % 2],
                            address=LOCK + number % 2 * 0x288, thread=thread,
                            flags=1 if number % 7 else 0x41, irql=number % 3),
-                stack_of(at + 20 + number, 0xFFFFFFFF81000601, WAITER, thread=thread),
+                stack_event_of(at + 20 + number, 0xFFFFFFFF81000601, WAITER, thread=thread),
                 sleeping_event(at + 60, at + 100 + number, number % 6 * 7, thread=thread,
                                action=(0x22, 0x24)[number % 2]),
                 switch_event(at + 200, thread, 55 + (number + 1) % 4, state=1 + number % 5),
@@ -123,13 +123,13 @@ class By(Case):
 
     def test_stacks_and_flames_begin_with_the_attribute(self):
         self.write_mixed_records()
-        folded = run("report", "--folded", "--by", "process", self.path).stdout
+        folded = run_tool("report", "--folded", "--by", "process", self.path).stdout
         sums = collections.Counter()
         for line in folded.splitlines():
             by, functions, time = re.fullmatch(r"([^;]*);(.*) (\d+)", line).groups()
             self.assertRegex(by, r"50 leader|56 waiter|unknown process")
             sums[functions] += int(time)
-        for line in run("report", "--folded", self.path).stdout.splitlines():
+        for line in run_tool("report", "--folded", self.path).stdout.splitlines():
             functions, time = line.rsplit(" ", 1)
             self.assertAlmostEqual(sums.pop(functions), int(time), delta=len(folded.splitlines()))
         self.assertEqual(sums, {})
@@ -146,7 +146,7 @@ class By(Case):
         self.assertIn("56 waiter",
                       tool.join_wrapped_lines(self.report("--html", "-", "--table", "locks",
                                                           "--by", "thread")))
-        result = run("report", "--columns", "by", self.path)
+        result = run_tool("report", "--columns", "by", self.path)
         self.assertEqual(result.returncode, 2)
         self.assertIn('no table has a column "by"', result.stderr)
 
@@ -183,14 +183,16 @@ class By(Case):
 
     def test_rows_of_many_files_have_the_host_and_the_part(self):
         self.write_mixed_records()
-        result = run("report", "--json", "--table", "locks", "--by", "process", self.path, self.path)
+        result = run_tool("report", "--json", "--table", "locks", "--by", "process", self.path,
+                          self.path)
         rows = json.loads(result.stdout)["locks"]
         one = self.rows_of_table("locks", "--by", "process")
         self.assertEqual(len(rows), 2 * len(one))
         self.assertEqual(list(rows[0])[:3], ["host", "lock", "by"])
         self.assertEqual(sum(row["hold_total_ns"] for row in rows),
                          2 * sum(row["hold_total_ns"] for row in one))
-        lines = run("report", "--ndjson", "--by", "process", "--columns", "wait_total", self.path)
+        lines = run_tool("report", "--ndjson", "--by", "process", "--columns", "wait_total",
+                         self.path)
         line = json.loads(lines.stdout.splitlines()[1])
         self.assertEqual(list(line)[:3], ["host", "lock", "by"])
 
@@ -198,8 +200,9 @@ class By(Case):
         self.write_mixed_records()
         rows = self.rows_of_table("locks", "--by", "thread")
         self.assertEqual(self.rows_of_table("locks", "--by", "thread", "--top", "2"), rows[:2])
-        both = run("report", "--json", "--by", "thread", "--table", "locks", "--top", "2", self.path,
-                   self.path)
+        both = run_tool("report", "--json", "--by", "thread", "--table", "locks", "--top", "2",
+                        self.path,
+                        self.path)
         self.assertEqual([{**row, "host": None} for row in json.loads(both.stdout)["locks"]],
                          [{**rows[0], "host": None}] * 2)
 
@@ -210,7 +213,7 @@ class By(Case):
                 ("process", "unknown", "its events tell no task"),
                 ("irql", "threads", "context switches tell only task, thread, process, cgroup and"),
                 ("stack", "threads", "context switches tell only")):
-            result = run("report", "--by", by, "--table", "locks", "--table", table, self.path)
+            result = run_tool("report", "--by", by, "--table", "locks", "--table", table, self.path)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn("--by %s: it cannot split the table %s: %s" % (by, table, words),
                           result.stderr)

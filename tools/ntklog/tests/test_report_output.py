@@ -19,7 +19,7 @@ import etl_writer as etl
 import tap
 import tool
 from report_case import Mixed, NS, lock
-from tool import NTKLOG, run, join_wrapped_lines
+from tool import NTKLOG, run_tool, join_wrapped_lines
 
 
 class Output(Mixed):
@@ -44,12 +44,12 @@ class Output(Mixed):
         with open(path + ".names", "w", encoding="ascii") as stream:
             stream.write("1000 d a_lock_with_a_name_that_is_%s\n" % ("longer_" * 20))
 
-        def seconds(*options):
+        def cpu_seconds_of_report(*options):
             before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            self.assertEqual(run("report", "--top", "0", *options, path).returncode, 0)
+            self.assertEqual(run_tool("report", "--top", "0", *options, path).returncode, 0)
             return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
-        self.assertLess(seconds(), 5 * seconds("--wide"))
+        self.assertLess(cpu_seconds_of_report(), 5 * cpu_seconds_of_report("--wide"))
 
     def test_impossible_start_times_are_unknown(self):
         with open(self.path, "rb") as stream:
@@ -104,12 +104,12 @@ class Output(Mixed):
                           "know, such as SpinLock of version 9: use a newer ntklog", result.stderr)
             self.assertEqual("no events of locks of versions that this ntklog knows." in
                              result.stdout, len(events) == 1)
-            self.assertEqual(run("diff", self.path, self.path).stderr.count("of version 9"), 2)
+            self.assertEqual(run_tool("diff", self.path, self.path).stderr.count("of version 9"), 2)
         self.write(etl.file(lock()))
         self.assertNotIn("version", self.report().stderr)
 
     def test_wpp_messages_are_counted(self):
-        report = self.json(lock(), etl.wpp_event(7), lock(), etl.wpp_event(8, data=bytes(3)))
+        report = self.json_of(lock(), etl.wpp_event(7), lock(), etl.wpp_event(8, data=bytes(3)))
         self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
         self.assertEqual(report["events"], 4)
 
@@ -119,7 +119,7 @@ class Output(Mixed):
                             etl.START_CLOCK + 5 * etl.PERF_FREQ).ljust(0x50, b"\0")
         for events, seconds in (([event], 5), ([etl.perfinfo(0x1234, b"")], 1),
                                 ([lock(), event], 5), ([etl.wpp_event(7)], 0)):
-            report = self.json(*events)
+            report = self.json_of(*events)
             self.assertAlmostEqual(report["seconds"], seconds)
 
     def test_text_has_the_tables(self):
@@ -151,7 +151,7 @@ class Output(Mixed):
         text = self.report("--table", "locks", "--columns", "hold_max,lock").stdout
         self.assertRegex(text, r"\n *hold max +lock *\n")
 
-    def test_programs_get_every_column(self):
+    def test_csv_and_json_have_every_column(self):
         rows = json.loads(self.report("--json").stdout)["locks"]
         self.assertEqual(rows, json.loads(self.report("--json", "--columns", "all").stdout)["locks"])
         self.assertLess({"wait_p50_ns", "wait_p99_ns", "hold_p50_ns", "hold_p99_ns"}, set(rows[0]))
@@ -191,7 +191,7 @@ class Output(Mixed):
 
     def test_limits_in_the_wrong_order_are_refused(self):
         for command in "report", "dump":
-            result = run(command, "--from", "2", "--to", "1", self.path)
+            result = run_tool(command, "--from", "2", "--to", "1", self.path)
             self.assertEqual(result.returncode, 2)
             self.assertIn("--from is later than --to", result.stderr)
         self.report("--from", "1", "--to", "1")
@@ -208,7 +208,7 @@ class Output(Mixed):
             if "hold p95" in titles or "run p95" in titles:
                 self.assertEqual(len(titles), len(set(titles)))
 
-    def test_programs_get_all_rows(self):
+    def test_csv_and_json_have_all_rows(self):
         self.write(etl.file(*(lock(address=0x100 + i) for i in range(35))))
         self.assertEqual(len(json.loads(self.report("--json").stdout)["locks"]), 35)
         self.assertEqual(len(self.rows_of_csv()), 35)
@@ -271,12 +271,12 @@ class Output(Mixed):
         return text
 
     def test_text_fits_the_terminal(self):
-        def width(*options):
+        def width_of_report(*options):
             text = self.run_on_terminal(*options, NO_COLOR="1").decode().split("Spin locks, by",
                                                                                1)[1]
             return max(len(line) for line in text.split("\r\n"))
-        self.assertLessEqual(width(), 80)
-        self.assertGreater(width("--columns", "all"), 80)
+        self.assertLessEqual(width_of_report(), 80)
+        self.assertGreater(width_of_report("--columns", "all"), 80)
 
     def test_sort_column_stays_on_a_narrow_terminal(self):
         text = self.run_on_terminal("--sort", "hold_max", NO_COLOR="1").decode().split("\r\n")
@@ -292,7 +292,7 @@ class Output(Mixed):
         heading = self.heading_of(self.report_at_width(80)).split()
         for word in "lock contended wait wait max hold hold max".split():
             self.assertIn(word, heading)
-        piped = run("report", "--table", "locks", self.path).stdout
+        piped = run_tool("report", "--table", "locks", self.path).stdout
         self.assertIn("(--wide shows: ", piped)
         self.assertLessEqual(max(map(len, piped[piped.index("Spin locks, by"):].splitlines())), 80)
         wide = self.report("--table", "locks", "--wide").stdout
@@ -303,8 +303,8 @@ class Output(Mixed):
             self.assertIn("  " + title + "  ", self.heading_of(wide) + "  ")
 
     def report_at_width(self, columns, table="locks"):
-        return run("report", "--table", table, self.path,
-                   env={**os.environ, "COLUMNS": str(columns)}).stdout
+        return run_tool("report", "--table", table, self.path,
+                        env={**os.environ, "COLUMNS": str(columns)}).stdout
 
     def test_tables_are_as_wide_as_the_terminal_but_not_below_50_characters(self):
         with open(self.path + ".names", "w", encoding="utf-8") as stream:
@@ -316,7 +316,7 @@ class Output(Mixed):
             self.assertEqual(self.heading_of(self.report_at_width(columns)).split()[0], "lock")
             self.assertIn("  wait", self.heading_of(self.report_at_width(columns)))
 
-    def test_least_important_column_goes_first(self):
+    def test_narrow_terminal_drops_the_least_important_column_first(self):
         counts = []
         for columns in range(60, 200, 10):
             text = self.report_at_width(columns)
@@ -334,7 +334,7 @@ class Output(Mixed):
         self.assertLessEqual(max(map(len, table)), 80)
         self.assertRegex(text, r"first_\u00e4+\.\.\u00e4*_last")
 
-    def test_colour_on_a_terminal_alone(self):
+    def test_only_a_terminal_gets_colours(self):
         self.assertIn(b"\x1b[", self.run_on_terminal())
         self.assertNotIn(b"\x1b[", self.run_on_terminal(NO_COLOR="1"))
         self.assertNotIn(b"\x1b[", self.run_on_terminal(TERM="dumb"))
@@ -343,7 +343,7 @@ class Output(Mixed):
 
 class Distributions(tool.Case):
     def report(self, *options):
-        result = run("report", *options, self.path)
+        result = run_tool("report", *options, self.path)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
@@ -423,7 +423,7 @@ class Html(Mixed):
             stream.write("# names\n")
         os.symlink(names, self.path + ".link")
         for output in self.path, names, self.path + ".link":
-            result = run("report", "--html", output, self.path)
+            result = run_tool("report", "--html", output, self.path)
             self.assertEqual(result.returncode, 2)
             self.assertIn("choose another name", result.stderr)
         with open(self.path, "rb") as stream:
@@ -461,17 +461,17 @@ class Html(Mixed):
             (line["origin"], line["origin"] + line["slot"] * len(line["rows"][0]["sums"]))
 
     def test_page_has_time_lines_of_all_kinds(self):
-        def at(seconds, hook_id, data, version=2):
+        def event_at(seconds, hook_id, data, version=2):
             return etl.perfinfo(hook_id, data, version,
                                 time_stamp=etl.START_CLOCK + int(seconds * etl.PERF_FREQ))
 
         self.write(etl.file(
-            at(1, 0x0524, etl.context_swap_data(new=11, old=0), 4),
-            at(2, 0x0529, etl.spin_lock(address=0x100, wait=500_000, spins=3)),
-            at(3, 0x052B, etl.resource_data(address=0x700)),
-            at(3, 0x0524, etl.context_swap_data(new=0, old=11), 4),
-            at(3, 0x052B, etl.resource_data(address=0x600, wait=1_000_000)),
-            at(8, 0x0F4C, struct.pack("<IIII", 1, 1, 1000, 0), 3)))
+            event_at(1, 0x0524, etl.context_swap_data(new=11, old=0), 4),
+            event_at(2, 0x0529, etl.spin_lock(address=0x100, wait=500_000, spins=3)),
+            event_at(3, 0x052B, etl.resource_data(address=0x700)),
+            event_at(3, 0x0524, etl.context_swap_data(new=0, old=11), 4),
+            event_at(3, 0x052B, etl.resource_data(address=0x600, wait=1_000_000)),
+            event_at(8, 0x0F4C, struct.pack("<IIII", 1, 1, 1000, 0), 3)))
         _, text = self.parse_page()
         for title, label, begin, end, total in (
                 ("When spin locks were waited for", "0x100", 1.75, 2, .25),
@@ -577,7 +577,7 @@ class Html(Mixed):
         with open(path + ".names", "wb") as stream:
             stream.write(b"0000000000000100 b \xff\xc3(\n")
         page = os.path.join(self.directory.name, "page.html")
-        result = run("report", "--html", page, path)
+        result = run_tool("report", "--html", page, path)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(page, encoding="utf-8") as stream:
             text = stream.read()

@@ -13,23 +13,23 @@ import etl_writer as etl
 import tap
 from report_case import Case, NS, lock
 import tool
-from tool import NTKLOG, run, join_wrapped_lines
+from tool import NTKLOG, run_tool, join_wrapped_lines
 
 
 class Errors(Case):
-    """The root of the sum of w * (w - 1), divided by the sum of w."""
+    """The sampling error of weights w: the root of the sum of w * (w - 1), by the sum of w."""
 
     HEAVY = 1000 * 999
 
     def text_row(self, *options):
         return self.report(*options).stdout.splitlines()[-1].split()
 
-    def test_error_follows_the_heaviest_records(self):
+    def test_sampling_error_follows_the_heaviest_records(self):
         data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 1000000),
                                                   *[lock(hold=100)] * 21])
         for sequence in 2, 3:
             data += etl.buffer([lock(5, wait=7)] * (39 + sequence % 2), sequence=sequence)
-        row = self.json(data=data, options=())["locks"][0]
+        row = self.json_of(data=data, options=())["locks"][0]
         self.assertEqual((row["sampled"], row["acquisitions"]), (100, 21079))
         self.assertAlmostEqual(row["acquisitions_error"], (21 * self.HEAVY) ** .5 / 21079)
         # The greatest value counts six more times.
@@ -40,24 +40,24 @@ class Errors(Case):
                          ["0xffff888012345678", "~21079+-22%", "~21079+-22%", "276us",
                           "1.05s+-25%"])
 
-    def test_error_of_holds_follows_the_longest(self):
-        row = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
-                        *[lock(hold=60)] * 38, *[lock(hold=100)] * 2)["locks"][0]
+    def test_sampling_error_of_holds_follows_the_longest(self):
+        row = self.json_of(etl.spinlock_rundown(1, 1, 1000, 1000000),
+                           *[lock(hold=60)] * 38, *[lock(hold=100)] * 2)["locks"][0]
         self.assertAlmostEqual(row["acquisitions_error"], (40 * self.HEAVY) ** .5 / 40000)
         self.assertAlmostEqual(row["hold_total_error"],
                                ((38 * 60 ** 2 + (2 + 6) * 100 ** 2) * self.HEAVY) ** .5 / 2480000,
                                delta=.001)
 
-    def test_error_of_few_or_uneven_records_is_unknown(self):
+    def test_sampling_error_of_few_or_uneven_records_is_unknown(self):
         """Below ten records, or where one of them is most of the sum, the error is a guess."""
         for locks in [lock()] * 9, [lock(hold=1)] * 38 + [lock(hold=100)] * 2:
-            row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), *locks)["locks"][0]
+            row = self.json_of(etl.spinlock_rundown(1, 1, 1000, 0), *locks)["locks"][0]
             self.assertIsNone(row["hold_total_error"])
             self.assertIsNotNone(row["acquisitions_error"])
-        row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), *[lock()] * 12)["locks"][0]
+        row = self.json_of(etl.spinlock_rundown(1, 1, 1000, 0), *[lock()] * 12)["locks"][0]
         self.assertAlmostEqual(row["hold_total_error"], ((12 + 6) / 1.001) ** .5 / 12, delta=.001)
 
-    def test_small_error_has_no_mark(self):
+    def test_small_sampling_error_has_no_mark(self):
         """With 99 records of the weight 1009 the error is just above 10 %, with 100 just below."""
         for count, text in (99, "~99891+-10%"), (100, "~100900"):
             data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1009, 0)])
@@ -82,7 +82,7 @@ class Errors(Case):
         rows = json.loads(self.report("--json", "--columns", "all").stdout)["locks"]
         return rows, self.report().stdout
 
-    def test_error_of_sampling_in_step_with_a_loop_is_unknown(self):
+    def test_sampling_error_in_step_with_a_loop_is_unknown(self):
         """The sampled locks repeat."""
         for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
             for processors in 1, 2:
@@ -92,7 +92,7 @@ class Errors(Case):
                     self.assertIsNone(row["hold_total_error"])
                 self.assertIn("IN STEP?", text)
 
-    def test_estimates_have_errors_if_sampling_is_not_in_step(self):
+    def test_estimates_have_sampling_errors_if_no_loop_is_in_step(self):
         """A prime rate, or locks by chance."""
         generator = random.Random(1)
         by_chance = [generator.choice((1, 2, 3)) for _ in range(24)]
@@ -102,9 +102,9 @@ class Errors(Case):
                 self.assertIsNotNone(row["acquisitions_error"])
             self.assertNotIn("IN STEP?", text)
 
-    def test_error_without_a_heavy_record_is_unknown(self):
+    def test_sampling_error_without_a_heavy_record_is_unknown(self):
         """No uncontended acquisition was sampled at rate 1000: a thousand may have happened."""
-        row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), lock(5, wait=7))["locks"][0]
+        row = self.json_of(etl.spinlock_rundown(1, 1, 1000, 0), lock(5, wait=7))["locks"][0]
         self.assertIsNone(row["acquisitions_error"])
         self.assertIsNone(row["hold_total_error"])
         self.assertEqual(row["wait_total_error"], 0)
@@ -117,46 +117,46 @@ class Errors(Case):
                          "table,acquisitions,acquisitions_error,wait_total_ns,hold_total_ns\n"
                          "locks,1,,3500,50000\n")
 
-    def test_error_is_zero_where_all_are_written(self):
-        row = self.json(etl.resource_rundown(1, 1),
-                        etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
+    def test_sampling_error_is_zero_where_all_are_written(self):
+        row = self.json_of(etl.resource_rundown(1, 1),
+                           etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
         for column in "releases_error", "wait_total_error", "hold_total_error":
             self.assertEqual(row[column], 0)
         self.assertNotRegex("".join(self.text_row("--table", "resources")), r"\+-")
 
-    def test_error_is_unknown_where_the_rates_are_unknown(self):
-        row = self.json(lock(5), lock())["locks"][0]
+    def test_sampling_error_is_unknown_where_the_rates_are_unknown(self):
+        row = self.json_of(lock(5), lock())["locks"][0]
         for column in "acquisitions_error", "wait_total_error", "hold_total_error":
             self.assertIsNone(row[column])
         self.assertNotIn("+-", self.report().stdout)
 
-    def test_error_of_sampled_waits_follows_the_longest(self):
-        row = self.json(etl.spinlock_rundown(1, 10, 1000, 0),
-                        *[lock(5, wait=10), lock(5, wait=12)] * 10)["locks"][0]
+    def test_sampling_error_of_waits_follows_the_longest(self):
+        row = self.json_of(etl.spinlock_rundown(1, 10, 1000, 0),
+                           *[lock(5, wait=10), lock(5, wait=12)] * 10)["locks"][0]
         self.assertAlmostEqual(row["wait_total_error"],
                                ((10 * 10 ** 2 + (10 + 6) * 12 ** 2) * 10 * 9) ** .5 / 2200,
                                delta=.001)
 
-    def test_releases_have_an_error(self):
-        row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource_data(
+    def test_estimated_releases_have_a_sampling_error(self):
+        row = self.json_of(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource_data(
             wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource_data(wait=500)))["resources"][0]
         self.assertEqual(row["releases"], 101)
         self.assertAlmostEqual(row["releases_error"], (100 * 99) ** .5 / 101)
         self.assertEqual(row["wait_total_error"], 0)
 
-    def test_waits_alone_have_no_error(self):
-        row = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2),
-                        lock(5, rule=2, hold=0, depth=0))["locks"][0]
+    def test_rows_of_mode_waits_have_no_sampling_error(self):
+        row = self.json_of(etl.spinlock_rundown(), etl.ntklog_rundown(2),
+                           lock(5, rule=2, hold=0, depth=0))["locks"][0]
         self.assertIsNone(row["acquisitions_error"])
         self.assertIsNone(row["hold_total_error"])
         self.assertEqual(row["wait_total_error"], 0)
         self.assertNotIn("-+-", self.report().stdout)
 
-    def test_page_has_errors(self):
+    def test_page_has_sampling_errors(self):
         self.write(etl.file(etl.spinlock_rundown(), *[lock()] * 4))
         self.assertIn(' data-value="4000">~4000<wbr>+-50%</td>', self.report("--html", "-").stdout)
 
-    def test_programs_get_columns_that_were_asked_for_and_no_others(self):
+    def test_csv_has_the_requested_columns_alone(self):
         self.write(etl.file(etl.spinlock_rundown(), lock()))
         self.assertEqual(self.report("--table", "locks", "--csv", "--columns", "lock,acquisitions")
                          .stdout, "table,lock,acquisitions\nlocks,0xffff888012345678,1000\n")
@@ -170,11 +170,11 @@ class ContextSwaps(Case):
 
     def test_context_switches_are_summed_by_thread_and_cpu(self):
         for version in (1, 2, 3, 4):
-            report = self.json(self.swap_event(100, 7, 0, version=version),
-                               self.swap_event(400, 8, 7, state=1, version=version),
-                               self.swap_event(500, 7, 8, version=version),
-                               self.swap_event(600, 0, 7, version=version),
-                               self.swap_event(1000, 8, 0, version=version))
+            report = self.json_of(self.swap_event(100, 7, 0, version=version),
+                                  self.swap_event(400, 8, 7, state=1, version=version),
+                                  self.swap_event(500, 7, 8, version=version),
+                                  self.swap_event(600, 0, 7, version=version),
+                                  self.swap_event(1000, 8, 0, version=version))
             threads = {row["thread"]: row for row in report["threads"]}
             self.assertEqual(sorted(threads), [7, 8])
             self.assertEqual((threads[7]["switches"], threads[8]["switches"]), (2, 2))
@@ -188,7 +188,7 @@ class ContextSwaps(Case):
 
     def test_switch_from_an_unexpected_thread_counts_as_unknown(self):
         """The thread switched from is not the thread switched to before, so records are missing."""
-        report = self.json(self.swap_event(100, 7, 0), self.swap_event(400, 9, 8))
+        report = self.json_of(self.swap_event(100, 7, 0), self.swap_event(400, 9, 8))
         self.assertEqual(report["processors"][0]["unknown"], 1)
         self.assertEqual({row["run_total_ns"] for row in report["threads"]}, {0})
 
@@ -215,10 +215,10 @@ class FlightRecordings(Case):
         with open(other, "wb") as stream:
             stream.write(etl.file(etl.spinlock_rundown(), lock(5, wait=7)))
         for files, shows in ((self.path, other), True), ((other, other), False):
-            text = run("report", "--wide", "--table", "locks", *files).stdout
+            text = run_tool("report", "--wide", "--table", "locks", *files).stdout
             (self.assertRegex if shows else self.assertNotRegex)(
                 text, "\nhost +lock .* per second .* waiters ")
-        text = run("report", "--columns", "lock,wait_total", self.path, other).stdout
+        text = run_tool("report", "--columns", "lock,wait_total", self.path, other).stdout
         self.assertNotIn("per second", text)
 
     def test_rates_are_of_the_time_that_is_left(self):
@@ -320,27 +320,27 @@ class Observed(Case):
     """A session observes a group from and until the time that its events say."""
 
     @staticmethod
-    def stamp_at(seconds):
+    def time_stamp_at(seconds):
         return {"time_stamp": etl.START_CLOCK + int(seconds * etl.PERF_FREQ)}
 
     def lock_event(self, seconds, **changes):
         return etl.perfinfo(0x0529, etl.spin_lock(spins=1, wait=100, **changes),
-                            **self.stamp_at(seconds))
+                            **self.time_stamp_at(seconds))
 
     def test_rates_are_of_the_time_in_which_the_group_was_observed(self):
         spin, mutex, nt = 0xA0000001, 0xA0000004, 0x20010000
-        events = [(at, etl.observed_event(group, is_observed, **self.stamp_at(at)))
+        events = [(at, etl.observed_event(group, is_observed, **self.time_stamp_at(at)))
                   for at, group, is_observed in ((0, nt, 1), (1, spin, 1), (2, mutex, 1),
                                                  (8, mutex, 0), (9, spin, 0), (10, nt, 0))]
         # A hook writes records before all hooks are attached.
         for address, first, flags in (0x100, 1.2, 1), (0x200, .5, 1), (0x300, 1, 0x40):
             events += [(at, self.lock_event(at, address=address, flags=flags))
                        for at in (first, 2, 3, 4)]
-        events += [(at, etl.linux_lock_event("mutex", wait=100, delta=0, **self.stamp_at(at)))
+        events += [(at, etl.linux_lock_event("mutex", wait=100, delta=0, **self.time_stamp_at(at)))
                    for at in (1.9, 3, 5, 8.5)]
         events.sort(key=lambda event: event[0])
-        report = self.json(data=etl.file(
-            etl.spinlock_rundown(1, 1, 1, 0, **self.stamp_at(0)), etl.ntklog_rundown(0),
+        report = self.json_of(data=etl.file(
+            etl.spinlock_rundown(1, 1, 1, 0, **self.time_stamp_at(0)), etl.ntklog_rundown(0),
             *(event for _, event in events),
             groups=(nt, spin, mutex)))
         rows = {row["lock"]: row for row in report["locks"]}
@@ -363,13 +363,13 @@ class Observed(Case):
         self.assertAlmostEqual(rows["0x100"]["per_second"], 2 / 2)
 
     def test_rate_counts_only_the_observed_times(self):
-        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(2),
-                           etl.observed_event(0xA0000002, 0, **self.stamp_at(3)),
-                           etl.observed_event(0xA0000002, 1, **self.stamp_at(5)),
-                           self.lock_event(6),
-                           etl.observed_event(0xA0000002, 0, **self.stamp_at(7)),
-                           self.lock_event(1),
-                           etl.perfinfo(0x1234, b"", **self.stamp_at(10)))
+        report = self.json_of(etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(2),
+                              etl.observed_event(0xA0000002, 0, **self.time_stamp_at(3)),
+                              etl.observed_event(0xA0000002, 1, **self.time_stamp_at(5)),
+                              self.lock_event(6),
+                              etl.observed_event(0xA0000002, 0, **self.time_stamp_at(7)),
+                              self.lock_event(1),
+                              etl.perfinfo(0x1234, b"", **self.time_stamp_at(10)))
         self.assertAlmostEqual(report["locks"][0]["per_second"], 3 / 5)
 
     def test_record_outside_the_observed_time_does_not_count_in_a_rate(self):
@@ -378,7 +378,7 @@ class Observed(Case):
         # A suspend ends the observation, and the resume begins it anew.
         changes = {1: 1, 4: 0, 5: 1, 9: 0, 10: 0}
         for at in sorted((*times, *changes)):
-            events.append(etl.observed_event(spin, changes[at], **self.stamp_at(at))
+            events.append(etl.observed_event(spin, changes[at], **self.time_stamp_at(at))
                           if at in changes else
                           self.lock_event(at, address=0x100, flags=1))
         for options in (), ("--by", "cpu"):
@@ -390,18 +390,18 @@ class Observed(Case):
             self.assertAlmostEqual(row["waiting"], 300 / etl.PERF_FREQ / 7)
 
     def test_group_whose_first_event_ends_it_was_observed_before(self):
-        report = self.json(data=etl.file(
+        report = self.json_of(data=etl.file(
             etl.ntklog_rundown(0), etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(1, flags=1),
-            self.lock_event(2, flags=1), etl.observed_event(0xA0000001, 0, **self.stamp_at(4)),
+            self.lock_event(2, flags=1), etl.observed_event(0xA0000001, 0, **self.time_stamp_at(4)),
             self.lock_event(5, flags=1), groups=[0xA0000001]))
         self.assertAlmostEqual(report["locks"][0]["per_second"], 2 / 4)
 
     def test_flight_recording_counts_observed_records_of_each_cpu(self):
         spin = 0xA0000001
-        buffers = [etl.buffer([etl.ntklog_rundown(0, **self.stamp_at(95)),
+        buffers = [etl.buffer([etl.ntklog_rundown(0, **self.time_stamp_at(95)),
                                *(self.lock_event(at, address=0x100, flags=1) for at in (95, 96))],
                               sequence=20),
-                   etl.buffer([etl.observed_event(spin, 0, **self.stamp_at(97)),
+                   etl.buffer([etl.observed_event(spin, 0, **self.time_stamp_at(97)),
                                self.lock_event(98, address=0x100, flags=1)], sequence=21),
                    etl.buffer([self.lock_event(at, address=0x100, flags=1) for at in (92, 97.5)],
                               processor=1, sequence=22)]
@@ -415,8 +415,8 @@ class Observed(Case):
         self.assertAlmostEqual(row["per_second"], 2 / 2 + 1 / 5)
 
     def test_without_such_events_rates_are_of_the_whole_time(self):
-        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(4),
-                           self.lock_event(10))
+        report = self.json_of(etl.spinlock_rundown(1, 1, 1, 0), self.lock_event(4),
+                              self.lock_event(10))
         self.assertAlmostEqual(report["locks"][0]["per_second"], .2)
         self.assertNotIn("observed", report)
 
@@ -425,28 +425,29 @@ class ChangedRates(Case):
     """At a change of rates a session writes the old rates and the new ones."""
 
     @staticmethod
-    def stamp_at(seconds):
+    def time_stamp_at(seconds):
         return {"time_stamp": etl.START_CLOCK + int(seconds * etl.PERF_FREQ)}
 
     def spin_rates_event(self, seconds, hook_id, contention, acquire):
         return etl.perfinfo(hook_id, struct.pack("<IIII", 1, contention, acquire, 0), 3,
-                            **self.stamp_at(seconds))
+                            **self.time_stamp_at(seconds))
 
     def resource_rates_event(self, seconds, hook_id, release, contention):
         return etl.perfinfo(hook_id, struct.pack("<III", release, contention, 1),
-                            **self.stamp_at(seconds))
+                            **self.time_stamp_at(seconds))
 
     def file_with_changes(self):
         """The rates are 1 and 100 until 2 s, 50 and 1000 until 4 s, then 1 and 100 again."""
-        def locks(seconds):
+        def lock_events_at(seconds):
             return [etl.perfinfo(0x0529, etl.spin_lock(spins=spins, wait=10),
-                                 **self.stamp_at(seconds))
+                                 **self.time_stamp_at(seconds))
                     for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource_data(
-                        wait=0, delta=0), **self.stamp_at(seconds))]
+                        wait=0, delta=0), **self.time_stamp_at(seconds))]
         # The other CPU's records come first in the file; the changes are on the second CPU.
-        return etl.header_buffer(3) + etl.buffer(locks(1) + locks(3) + locks(5)) + etl.buffer(
+        return etl.header_buffer(3) + etl.buffer(
+            lock_events_at(1) + lock_events_at(3) + lock_events_at(5)) + etl.buffer(
             [self.spin_rates_event(0, 0x0F4B, 1, 100),
-             self.resource_rates_event(0, 0x0F4D, 10, 1)] + locks(1) +
+             self.resource_rates_event(0, 0x0F4D, 10, 1)] + lock_events_at(1) +
             [self.spin_rates_event(2, 0x0F4C, 1, 100), self.spin_rates_event(2, 0x0F4B, 50, 1000),
              self.resource_rates_event(2, 0x0F4E, 10, 1),
              self.resource_rates_event(2, 0x0F4D, 200, 1)] +
@@ -457,7 +458,7 @@ class ChangedRates(Case):
             processor=1, sequence=2)
 
     def test_each_record_is_scaled_by_the_rates_of_its_time(self):
-        report = self.json(data=self.file_with_changes())
+        report = self.json_of(data=self.file_with_changes())
         (row,) = report["locks"]
         # Both CPUs have records until 2 s, and one CPU in each later stretch.
         self.assertEqual(row["acquisitions"], 2 * (100 + 2) + (1000 + 100) + (100 + 2))
@@ -480,7 +481,7 @@ class ChangedRates(Case):
 
     def file_of_seconds(self, *more):
         """Each second has a buffer; the rate changes in that of 3 s, and @more is in that of 4 s."""
-        parts = [[etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.stamp_at(second + half))
+        parts = [[etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.time_stamp_at(second + half))
                   for half in (0, .5)] for second in range(1, 10)]
         parts[0].insert(0, self.spin_rates_event(0, 0x0F4B, 1, 100))
         parts[2].insert(1, self.spin_rates_event(3.2, 0x0F4C, 1, 100))
@@ -498,7 +499,7 @@ class ChangedRates(Case):
             self.assertEqual(sum(row["acquisitions"] for row in report["locks"]), acquisitions)
             self.assertEqual(report["damaged_buffers"], 0)
             self.assertTrue(report["rates_changed"])
-        odd = etl.perfinfo(0x0529, etl.spin_lock() + b"x", **self.stamp_at(4.2))
+        odd = etl.perfinfo(0x0529, etl.spin_lock() + b"x", **self.time_stamp_at(4.2))
         for damage in odd[:2] + b"\0" + odd[3:], odd + b"\0" * 7:
             self.write(self.file_of_seconds(damage))
             report = json.loads(self.report("--json", "--from", "7", "--to", "8",
@@ -527,10 +528,10 @@ class ChangedRates(Case):
 
     def test_the_old_rates_at_the_change_are_those_before_it(self):
         """In a flight recording without its start the first rundown is that of a change."""
-        report = self.json(
-            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.stamp_at(1)),
+        report = self.json_of(
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.time_stamp_at(1)),
             self.spin_rates_event(2, 0x0F4C, 1, 100), self.spin_rates_event(2, 0x0F4B, 1, 1000),
-            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.stamp_at(3)))
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.time_stamp_at(3)))
         self.assertEqual(report["locks"][0]["acquisitions"], 100 + 1000)
 
 

@@ -18,7 +18,7 @@ DRIVER = 0xFFFFF80020000000
 
 
 class Case(tool.Case):
-    def run_on(self, command, data, *options, status=0):
+    def run_tool_on(self, command, data, *options, status=0):
         with open(self.path, "wb") as stream:
             stream.write(data)
         result = subprocess.run([NTKLOG, command, *options, self.path], capture_output=True,
@@ -33,7 +33,7 @@ class Case(tool.Case):
                               capture_output=True, timeout=600, check=True).stdout
 
     def dump_events(self, *events, bits=64, options=()):
-        result = self.run_on("dump", etl.file(*events, bits=bits), "--json", *options)
+        result = self.run_tool_on("dump", etl.file(*events, bits=bits), "--json", *options)
         return [json.loads(line) for line in result.stdout.splitlines()]
 
     def last_dumped_event(self, *events, **changes):
@@ -71,17 +71,18 @@ class Threads(Case):
                   etl.thread_event(56, 9), spin_event(), spin_event(thread=56))
         for expression, threads in (("process == a.exe", [55]), ("process == 9", [56]),
                                     ("process != A.exe", [56])):
-            result = self.run_on("dump", etl.file(*events), "--json", "--filter",
-                                 "Event == SpinLock && " + expression)
+            result = self.run_tool_on("dump", etl.file(*events), "--json", "--filter",
+                                      "Event == SpinLock && " + expression)
             self.assertEqual([json.loads(line)["ThreadId"] for line in result.stdout.splitlines()],
                              threads, expression)
 
-    def test_process_is_no_thread(self):
+    def test_filter_by_thread_takes_no_name_of_a_process(self):
         events = (etl.process_event(8, "a.exe"), etl.thread_event(55, 8, 4, name="worker"),
                   spin_event())
         for expression, status in (("thread == a.exe/worker", 0), ("process == a.exe", 0),
                                    ("thread == a.exe", 2), ("process == a.exe/worker", 2)):
-            result = self.run_on("dump", etl.file(*events), "--filter", expression, status=status)
+            result = self.run_tool_on("dump", etl.file(*events), "--filter", expression,
+                                      status=status)
             if status:
                 self.assertIn("is called \"%s\"" % expression.split()[2], result.stderr)
         # The thread has the id of a process that ended before.
@@ -145,10 +146,11 @@ class Threads(Case):
                              etl.START_CLOCK + etl.PERF_FREQ, 0).ljust(0x50, b"\0")
         data = etl.file(etl.process_event(8, "a b.exe"), etl.thread_event(55, 8, 4, name="w"),
                         header)
-        self.assertEqual(json.loads(self.run_on("dump", data, "--json").stdout.splitlines()[-1])
+        self.assertEqual(json.loads(self.run_tool_on("dump", data,
+                                                     "--json").stdout.splitlines()[-1])
                          ["ThreadName"], "a_b.exe/w")
-        self.assertIn(" ThreadId=55 ThreadName=a_b.exe/w", self.run_on("dump", data).stdout)
-        self.assertIn(",55,a_b.exe/w,", self.run_on("dump", data, "--csv").stdout)
+        self.assertIn(" ThreadId=55 ThreadName=a_b.exe/w", self.run_tool_on("dump", data).stdout)
+        self.assertIn(",55,a_b.exe/w,", self.run_tool_on("dump", data, "--csv").stdout)
 
     def test_damaged_rundown_events_name_nothing(self):
         """The tool must not read beyond the end of the event."""
@@ -156,7 +158,7 @@ class Threads(Case):
         for size in range(0x10, len(process)):
             cut = bytearray(process[:size])
             struct.pack_into("<H", cut, 4, size)
-            self.run_on("dump", etl.file(bytes(cut), etl.thread_event(55, 8), spin_event()))
+            self.run_tool_on("dump", etl.file(bytes(cut), etl.thread_event(55, 8), spin_event()))
         wrong = bytearray(process)
         wrong[0x10 + 24 + 16 + 1] = 0xFF
         event = self.last_dumped_event(bytes(wrong), etl.thread_event(55, 8), spin_event())
@@ -181,9 +183,9 @@ class Threads(Case):
         with open(names, "w", encoding="utf-8") as stream:
             stream.writelines("thread %d %s\n" % (55 + i, i * "a" + 100 * "\u20ac") for i in range(3))
         for options in (), ("--names", names):
-            # run_on() decodes the output as UTF-8, which would fail at a part of a character.
-            self.run_on("report", data, *options)
-            self.run_on("report", data, "--html", "-", *options)
+            # run_tool_on() decodes the output as UTF-8, which would fail at a part of a character.
+            self.run_tool_on("report", data, *options)
+            self.run_tool_on("report", data, "--html", "-", *options)
             made = perfetto_decoder.Trace(self.convert_to_perfetto(data, *options))
             tracks = [name for name, group in made.tracks.values()
                       if group == "resources and sleeping locks, by task"]
@@ -197,7 +199,7 @@ class Threads(Case):
                         etl.image_event(KERNEL, 0x1000, "\\nt\n\tos.exe"), spin_event())
         lines = {}
         for command in ("dump",), ("dump", "--csv"), ("report",), ("report", "--csv"):
-            result = self.run_on(*command[:1], data, *command[1:])
+            result = self.run_tool_on(*command[:1], data, *command[1:])
             lines[command] = result.stdout.splitlines()
             self.assertNotIn("\t", result.stdout)
         self.assertEqual(len(lines["dump",]), 7)
@@ -205,7 +207,7 @@ class Threads(Case):
         self.assertIn("ThreadName=a??b.exe/?9_cpu0_?X", lines["dump",][-1])
         self.assertIn("nt??os.exe+0x123", "".join(lines["report", "--csv"]))
         data = data.replace("Logger".encode("utf-16-le"), "Log\n\tr".encode("utf-16-le"))
-        self.assertIn("Log??r", self.run_on("info", data).stdout)
+        self.assertIn("Log??r", self.run_tool_on("info", data).stdout)
 
     def test_surrogates_are_decoded_in_pairs(self):
         """Surrogates alone, in the wrong order or at the end are not characters."""
@@ -229,7 +231,7 @@ class Threads(Case):
             self.assertRegex(name, "^x+\U0001F512*$")
         data = etl.file(spin_event()).replace("Logger".encode("utf-16-le"),
                                               "Lo\U0001F512er".encode("utf-16-le"))
-        self.assertIn("Lo\U0001F512er", self.run_on("info", data).stdout)
+        self.assertIn("Lo\U0001F512er", self.run_tool_on("info", data).stdout)
 
 
 class Images(Case):
@@ -298,7 +300,7 @@ class Uses(Case):
                     etl.perfinfo(0x052B, etl.resource_data(address=KERNEL + 0x20)))
 
     def test_report_uses_names(self):
-        report = json.loads(self.run_on("report", self.FILE, "--json").stdout)
+        report = json.loads(self.run_tool_on("report", self.FILE, "--json").stdout)
         self.assertEqual(report["locks"][0]["lock"], "ntoskrnl.exe+0x123")
         self.assertEqual(report["callers"][0]["caller"], "a.sys+0x10")
         self.assertIn("system.exe", [row["name"] for row in report["threads"]])
@@ -311,9 +313,9 @@ class Uses(Case):
     def test_filters_use_names(self):
         for expression in ("lock == ntoskrnl.exe", "lock == ntoskrnl.exe+0x123",
                            "caller == a.sys", "lock ~ ntos", "thread == system.exe"):
-            result = self.run_on("dump", self.FILE, "--filter", expression)
+            result = self.run_tool_on("dump", self.FILE, "--filter", expression)
             self.assertIn("SpinLock", result.stdout, expression)
-        result = self.run_on("dump", self.FILE, "--filter", "lock == b.sys", status=2)
+        result = self.run_tool_on("dump", self.FILE, "--filter", "lock == b.sys", status=2)
         self.assertIn('no symbol is called "b.sys"', result.stderr)
 
     def test_stream_with_names_is_read_to_its_end(self):
@@ -332,9 +334,9 @@ class Uses(Case):
         data = bytearray(self.FILE)
         at = data.index(struct.pack("<HH", 0x44, 0x0005))
         struct.pack_into("<II", data, at + 0x1C, 0, 0x00010000)
-        self.assertNotIn("ntoskrnl", self.run_on("dump", bytes(data)).stdout)
+        self.assertNotIn("ntoskrnl", self.run_tool_on("dump", bytes(data)).stdout)
         struct.pack_into("<II", data, at + 0x1C, 4, 0x00010000)
-        self.assertIn("ntoskrnl", self.run_on("dump", bytes(data)).stdout)
+        self.assertIn("ntoskrnl", self.run_tool_on("dump", bytes(data)).stdout)
 
 
 if __name__ == "__main__":

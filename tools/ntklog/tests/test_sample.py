@@ -9,7 +9,7 @@ import struct
 import unittest
 
 import tap
-from tool import run
+from tool import run_tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "..", "Documentation", "examples")
@@ -23,7 +23,7 @@ def read_example(name):
 
 class Samples(unittest.TestCase):
     def check_example(self, name):
-        result = run("dump", "--json", os.path.join(EXAMPLES, name + ".etl"))
+        result = run_tool("dump", "--json", os.path.join(EXAMPLES, name + ".etl"))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.splitlines(),
                          read_example(name + ".json").decode().splitlines())

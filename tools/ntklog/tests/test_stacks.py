@@ -10,7 +10,7 @@ import subprocess
 import etl_writer as etl
 import tap
 import tool
-from tool import NTKLOG, run
+from tool import NTKLOG, run_tool
 
 T = etl.START_CLOCK + etl.PERF_FREQ
 NAMES = """ffffffff81000000 T root
@@ -55,7 +55,7 @@ class Case(tool.Case):
 
     def dump_events(self, status=0, options=()):
         """The messages, and the events as JSON has them, without those of the file's header."""
-        result = run("dump", "--json", *options, self.path)
+        result = run_tool("dump", "--json", *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)
         return [json.loads(line) for line in result.stdout.splitlines()
                 if "HeaderType" in line or '"HookId":0,' not in line][2:], result.stderr
@@ -68,7 +68,7 @@ class Case(tool.Case):
                 for event in events]
 
     def report(self, *options, status=0):
-        result = run("report", *options, self.path)
+        result = run_tool("report", *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stdout
 
@@ -89,7 +89,7 @@ class Placing(Case):
 
     def test_text_has_the_stack_below_its_event(self):
         self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN), spin_event(T + 2))
-        lines = run("dump", self.path).stdout.splitlines()[3:]
+        lines = run_tool("dump", self.path).stdout.splitlines()[3:]
         self.assertEqual([line.split()[2] if line.split()[1].startswith("cpu") else line
                           for line in lines],
                          ["SpinLock", " " * 15 + "0xffffffff81002010 inner+0x10",
@@ -97,7 +97,7 @@ class Placing(Case):
                           " " * 15 + "0xffffffff81000010 root+0x10", "SpinLock"])
         # Without names there are only the addresses.
         os.unlink(self.path + ".names")
-        self.assertIn("\n" + " " * 15 + "0xffffffff81002010\n", run("dump", self.path).stdout)
+        self.assertIn("\n" + " " * 15 + "0xffffffff81002010\n", run_tool("dump", self.path).stdout)
 
     def test_json_has_the_stack(self):
         self.write_events_and_names(spin_event(),
@@ -110,7 +110,7 @@ class Placing(Case):
 
     def test_csv_has_rows_of_their_own(self):
         self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN))
-        rows = run("dump", "--csv", self.path).stdout.splitlines()
+        rows = run_tool("dump", "--csv", self.path).stdout.splitlines()
         self.assertEqual([row.split(",")[2] for row in rows[4:]], ["SpinLock", "StackWalk"])
         self.assertEqual(len({row.count(",") for row in rows}), 1)
 
@@ -202,7 +202,7 @@ class Missing(Case):
                          [None, None, ()])
         self.assertIn("2 events have no stack: it was lost, or could not be recorded", message)
         self.assertIn("\n" + " " * 15 + "no stack: it was lost, or could not be recorded\n",
-                      run("dump", self.path).stdout)
+                      run_tool("dump", self.path).stdout)
         self.assertEqual(self.read_stack_counts(),
                          {"found": 1, "missing": 2, "unknown": 0, "alone": 0})
         self.assertIn("2 events have no stack: it was lost, or could not be recorded\n", self.report())
@@ -255,7 +255,7 @@ class Missing(Case):
                           events[0]["StackThread"], len(events[0]["Stack"])), (T - 9, 2, 3, 1))
         self.assertEqual(len(events[1]["Stack"]), 3)
         self.assertIn("1 stacks belong to events that are not in the file", message)
-        text = run("dump", self.path).stdout
+        text = run_tool("dump", self.path).stdout
         self.assertIn("StackWalk HookId=0x1820 Version=2 Size=40 EventTimeStamp=%d StackProcess=2"
                       " StackThread=3\n%s0xffffffff81000010 root+0x10\n" % (T - 9, " " * 15), text)
         self.assertEqual(self.read_stack_counts()["alone"], 1)
@@ -267,7 +267,7 @@ class Missing(Case):
         self.assertEqual(self.read_stack_counts(),
                          {"found": 0, "missing": 0, "unknown": 0, "alone": 1})
 
-    def test_events_are_not_kept_for_ever(self):
+    def test_stack_too_far_behind_its_event_is_printed_alone(self):
         between = [etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 1)] * 1100
         buffers = [between[at:at + 100] for at in range(0, len(between), 100)]
         self.write(etl.header_buffer(3 + len(buffers)) +
@@ -284,7 +284,7 @@ class Missing(Case):
                                     spin_event(T + 2, thread=66),
                                     etl.stack_event(T + 2, [ROOT], thread=66))
         events, _ = self.dump_events(options=("--filter", "ThreadId == 66"))
-        everything = run("dump", "--filter", "ThreadId == 66", self.path).stdout
+        everything = run_tool("dump", "--filter", "ThreadId == 66", self.path).stdout
         self.assertEqual(everything.count("0xffffffff8100"), 1)
 
 
@@ -296,7 +296,7 @@ class Damage(Case):
         # A damaged stack is ignored, and does not affect the next one.
         self.assertEqual(stacks, [None, CHAIN])
         for command in "dump", "report":
-            result = run(command, self.path)
+            result = run_tool(command, self.path)
             self.assertEqual(result.returncode, 1)
             self.assertIn(message, result.stderr)
             self.assertIn("1 damaged events", result.stderr)
@@ -324,7 +324,7 @@ class Damage(Case):
         self.check_damaged_stack(etl.stack_definition_event(1, []),
                                  "stack with 0 addresses, not 1 to 192")
 
-    def test_another_version_is_another_event(self):
+    def test_stack_event_of_an_unknown_version_is_printed_without_addresses(self):
         self.write_events_and_names(spin_event(), etl.stack_event(T, [], version=9))
         self.assertEqual(self.stacks_of_events(), [("SpinLock", ()), ("StackWalk", ())])
 
@@ -396,7 +396,7 @@ class Keys(Case):
         self.assertIsNone(events[-1]["Stack"])
         self.assertIn("1 events have keys, whose stacks are not in the file", message)
         self.assertIn("no stack: the stack of its key is not in the file",
-                      run("dump", self.path).stdout)
+                      run_tool("dump", self.path).stdout)
         self.assertEqual(self.read_stack_counts(),
                          {"found": 0, "missing": 0, "unknown": 1, "alone": 0})
 
@@ -431,7 +431,7 @@ class Sums(Case):
         return {row["stack"]: row for row in json.loads(self.report("--json", "--stacks",
                                                                     "--columns", "all"))["stacks"]}
 
-    def test_weights_are_those_of_the_other_tables(self):
+    def test_weights_of_stacks_are_those_of_the_other_tables(self):
         rows = self.rows_by_stack()
         ns = 1e9 / etl.PERF_FREQ
         chain = rows["inner+0x10 < middle+0x10 < root+0x10"]
@@ -451,7 +451,7 @@ class Sums(Case):
                                    sum(row[column] for table in ("locks", "resources")
                                        for row in report[table]))
 
-    def test_errors_are_those_of_the_other_tables(self):
+    def test_sampling_errors_of_stacks_are_those_of_the_other_tables(self):
         row = self.rows_by_stack()["inner+0x10 < middle+0x10 < root+0x10"]
         heavy, light = 1000 * 999, 10 * 9
         self.assertAlmostEqual(row["acquisitions_error"], (heavy + light) ** .5 / 1010)
@@ -462,7 +462,7 @@ class Sums(Case):
         self.assertIsNone(row["acquisitions_error"])
         self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
 
-    def test_waits_alone_tell_no_acquisitions_and_no_holds(self):
+    def test_stacks_of_mode_waits_have_no_acquisitions_and_no_holds(self):
         self.write_events_and_names(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2),
                                     etl.stacks_rundown(2),
                                     spin_event(T, wait=20, hold=0, spins=3, rule=2),
@@ -487,7 +487,7 @@ class Sums(Case):
 
     def test_table_of_stacks_is_missing_without_stacks(self):
         self.write_events_and_names(spin_event())
-        result = run("report", "--stacks", self.path)
+        result = run_tool("report", "--stacks", self.path)
         self.assertEqual(result.returncode, 0)
         self.assertIn("no event has a stack: record with --stacks", result.stderr)
         self.assertNotIn("Stacks of locks", result.stdout)
@@ -499,8 +499,8 @@ class Sums(Case):
         self.assertEqual(self.report("--folded=wait").splitlines(), lines)
         held = self.report("--folded=hold").splitlines()
         self.assertIn("root;middle;inner 100500000", held)
-        self.assertEqual(run("report", "--folded=both", self.path).returncode, 2)
-        self.assertEqual(run("report", "--folded", "--json", self.path).returncode, 2)
+        self.assertEqual(run_tool("report", "--folded=both", self.path).returncode, 2)
+        self.assertEqual(run_tool("report", "--folded", "--json", self.path).returncode, 2)
 
     def test_folded_stacks_without_names_have_addresses(self):
         os.unlink(self.path + ".names")
@@ -535,7 +535,7 @@ class Sums(Case):
         graph = tool.pictures_of_page(self.report("--html", "-"))["flames"]["waits"]
         self.assertEqual((len(graph["functions"]), graph["left_out"]), (4, count - 4))
 
-    def test_page_without_stacks_has_none(self):
+    def test_page_without_stacks_has_no_flame_graphs(self):
         self.write_events_and_names(spin_event())
         self.assertNotIn("flames", tool.pictures_of_page(self.report("--html", "-")))
 

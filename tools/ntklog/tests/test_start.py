@@ -156,7 +156,7 @@ class Stop(Directory):
     def spin_event(number):
         return etl.perfinfo(0x0529, etl.spin_lock(spins=number))
 
-    def log_two(self, number):
+    def write_two_buffers(self, number):
         buffers = [etl.buffer([self.spin_event(1), self.spin_event(2)], sequence=1),
                    etl.buffer([self.spin_event(4)], sequence=4)]
         self.write_session(number, etl.header_buffer(3), *buffers)
@@ -181,14 +181,14 @@ class Stop(Directory):
         for arguments in ("2",), ("2", "-o", self.etl):
             self.assertIn("session 2 is not started: see ntklog status\n",
                           self.stop_session(*arguments, status=1).stderr)
-        self.log_two(2)
+        self.write_two_buffers(2)
         self.assertIn("session 2 is not started: see ntklog status\n",
                       self.stop_session("2", status=1).stderr)
         self.assertIn("what it still holds is written",
                       self.stop_session("2", "-o", self.etl).stderr)
 
     def test_buffers_are_written_in_order_and_counted(self):
-        data = self.log_two(2)
+        data = self.write_two_buffers(2)
         self.write_session_file(2, "state", "started\n")
         result = self.stop_session("2", "-o", self.etl)
         self.assertEqual(self.read_trace(), data)
@@ -196,7 +196,7 @@ class Stop(Directory):
         self.assertIn("a.etl: 3 events in 2 buffers, 0.0 MB; 0 lost\n", result.stderr)
 
     def test_limit_of_the_file_size_leaves_the_buffers_to_a_second_try(self):
-        data = self.log_two(2)
+        data = self.write_two_buffers(2)
         result = self.stop_session("2", "-o", self.etl, status=1,
                                    preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_FSIZE, (len(data) - 1, len(data) - 1)))
@@ -206,7 +206,7 @@ class Stop(Directory):
         self.assertEqual(self.read_trace(), data)
 
     def test_full_device_leaves_the_buffers_to_a_second_try(self):
-        data = self.log_two(2)
+        data = self.write_two_buffers(2)
         self.assertEqual(self.stop_session("2", "-o", "/dev/full", status=1).stderr,
                          "ntklog: session 2 is not started; what it still holds is written\n"
                          "ntklog: /dev/full: No space left on device\n")
@@ -214,7 +214,7 @@ class Stop(Directory):
         self.assertEqual(self.read_trace(), data)
 
     def test_full_disk_leaves_the_buffers_to_a_second_try(self):
-        data = self.log_two(2)
+        data = self.write_two_buffers(2)
         disk = os.path.join(self.directory, "disk")
         os.mkdir(disk)
         if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%d" % etl.SIZE, "none",
@@ -230,14 +230,14 @@ class Stop(Directory):
 
     def test_overwritten_buffers_are_not_missed(self):
         """Two of 1,000,000 finished buffers are left, because there is space for two."""
-        data = self.log_two(2)
+        data = self.write_two_buffers(2)
         self.write_session_file(2, "stats", "total 9 9 0 1000000 1000000 999998\n")
         self.stop_session("2", "-o", self.etl, preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_FSIZE, (len(data), len(data))))
         self.assertEqual(self.read_trace(), data)
 
     def test_buffers_that_were_read_before_are_missed(self):
-        self.log_two(2)
+        self.write_two_buffers(2)
         self.write_session_file(2, "stats", "total 9 9 0 5 2 0\n")
         self.assertIn("session 2: 3 of its 5 buffers had been read before: they are not in " + self.etl,
                       self.stop_session("2", "-o", self.etl, status=1).stderr)

@@ -129,7 +129,7 @@ class Streams(tool.Case):
             self.assertIn("1 buffers are missing, from sequence number 3 on",
                           self.check_same_output(data, command)[2])
 
-    def test_many_sequence_numbers_in_any_order_take_no_square_time(self):
+    def test_many_sequence_numbers_in_any_order_take_no_quadratic_time(self):
         """An algorithm that takes the square of the count would take long for so many numbers."""
         size, count = 0x400, 20000
         head = bytearray(etl.header_buffer(0, end_time=0)[:size])

@@ -30,8 +30,8 @@ class Top(TopCase):
         self.assertEqual(undescribed_fields({**top, "rates": {}}, "report"), set())
         return top
 
-    def test_waits_alone_have_no_holds(self):
-        self.set("linux_mode", "waits")
+    def test_rows_of_mode_waits_have_no_holds(self):
+        self.set_parameter("linux_mode", "waits")
         top = self.run_top_once(*3 * [self.spin_event(5, rule=2, hold=0, depth=0)])
         self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
         for row in top["locks"] + top["callers"]:
@@ -40,7 +40,7 @@ class Top(TopCase):
                 self.assertIsNone(row[column], column)
 
     def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
-        self.set("linux_mode", "sampled")
+        self.set_parameter("linux_mode", "sampled")
         top = self.run_top_once(*3 * [self.spin_event(rule=1, hold=1000001, depth=0)])
         (row,) = top["locks"]
         self.assertEqual(row["acquisitions"], 3000)
@@ -48,8 +48,8 @@ class Top(TopCase):
         self.assertAlmostEqual(row["hold_total_ns"], 3000 * 1000001 * 1e9 / etl.PERF_FREQ)
 
     def test_records_of_blockers_are_in_no_estimate(self):
-        self.set("linux_mode", "full")
-        self.set("spinlock/blockers", 10)
+        self.set_parameter("linux_mode", "full")
+        self.set_parameter("spinlock/blockers", 10)
         top = self.run_top_once(etl.spinlock_rundown(hold=1000000), etl.ntklog_rundown(blockers=10),
                                 *3 * [self.spin_event(rule=12)])
         self.assertEqual((top["locks"], top["callers"]), ([], []))
@@ -63,7 +63,7 @@ class Top(TopCase):
         self.assertEqual(top["locks"][0]["acquisitions"], 2000)
         self.assertNotIn("linux", top["rates"])
         # Modules have had modes before they had blockers.
-        self.set("linux_mode", "waits")
+        self.set_parameter("linux_mode", "waits")
         top = self.run_top_once(self.spin_event(5, rule=2, hold=0))
         self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
         self.assertIsNone(top["locks"][0]["hold_total_ns"])
@@ -86,7 +86,7 @@ class Top(TopCase):
     def test_cheaper_modes_leave_out_locks_that_sleep(self):
         self.write_file("linux", "rwlock: off, 19 functions\nmutex: off, 9 functions\n")
         for mode, wanted in (("waits", ""), ("full", " PERF_LINUX_MUTEX")):
-            self.set("linux_mode", mode)
+            self.set_parameter("linux_mode", mode)
             self.log_events(self.spin_event())
             result = self.run_tool("top", "--once", "-d", ".1")
             self.assertEqual(self.groups_of_session(7),
@@ -102,8 +102,8 @@ class Top(TopCase):
                                    ("resource/release_sample_rate", "",
                                     "resource release_sample_rate: Invalid argument")):
             for good in {"linux_mode": "full", "spinlock/blockers": 0, **self.PARAMETERS}.items():
-                self.set(*good)
-            self.set(name, value)
+                self.set_parameter(*good)
+            self.set_parameter(name, value)
             result = self.run_tool("top", "--once", "--json", "-d", ".1")
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn(words, result.stderr)
@@ -139,7 +139,7 @@ class Top(TopCase):
         events = [etl.linux_lock_event("mutex", address=address)]
         self.log_events(*events)
         self.write_file("identities", "0x%x 3 1 symbol my_class+0x0/0x8 by f+0x1/0x2\n" % address)
-        self.put_waits(address)
+        self.write_held_waits(address)
         return (*self.start_on_terminal("top", "-e", "linux_mutex", "-d", delay), events)
 
     def test_locks_one_by_one_need_no_whole_interval(self):
@@ -165,7 +165,7 @@ class Top(TopCase):
         sleeps = [etl.linux_lock_event("mutex", address=0xffff888000100100 + 64 * i)
                   for i in range(14)]
         self.log_events(*spins)
-        self.put_waits(0x80, 0x81, 0x82, 0x83)
+        self.write_held_waits(0x80, 0x81, 0x82, 0x83)
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock,linux_mutex",
                                                           "-d", ".2")
         self.resize_terminal(slave, 24, 120)
@@ -270,7 +270,7 @@ class Top(TopCase):
         self.assertEqual(process.wait(timeout=60), 0)
 
     def test_waits_that_go_on_have_their_holders(self):
-        self.put_waits(0x10)
+        self.write_held_waits(0x10)
         self.log_events()
         result = self.run_tool("top", "--once", "-d", ".1", "-e", "linux_mutex")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -296,11 +296,11 @@ class Top(TopCase):
         self.write_file("proc/kallsyms", KERNEL + module % (4 * ("new",)))
         self.write_file("proc/modules", "new 16384 1 - Live 0xffffffffc0100000\n")
 
-        def is_shown():
-            self.log_more(*events)
+        def new_lock_is_shown():
+            self.append_events(*events)
             return "new_lock" in self.read_file("top.json")
 
-        self.wait_for(is_shown)
+        self.wait_for(new_lock_is_shown)
         process.terminate()
         process.communicate()
 

@@ -5,7 +5,7 @@
 import json
 import os
 
-from answer_case import BASE, LOCK, NS, sleeping_event, spin_event, stack_of
+from answer_case import BASE, LOCK, NS, sleeping_event, spin_event, stack_event_of
 import etl_writer as etl
 import tap
 from module import STATS
@@ -22,7 +22,7 @@ TASKS = ((50, 50, "leader", "/user.slice"), (55, 50, "holder", "/user.slice"),
 class By(TopCase):
     def setUp(self):
         super().setUp()
-        self.set("resource/release_sample_rate", 1)
+        self.set_parameter("resource/release_sample_rate", 1)
         self.proc = os.path.join(self.directory, "proc")
         self.ENVIRONMENT = {"NTKLOG_PROC": self.proc}
         for thread, process, name, cgroup in TASKS:
@@ -38,7 +38,7 @@ class By(TopCase):
         self.write_file("proc/modules", "")
 
     def log_cpus(self, *cpus):
-        """A buffer of each CPU, in the order of their sequence numbers."""
+        """Log a buffer with these events for each CPU, in the order of sequence numbers."""
         self.write_session(7, etl.header_buffer(1 + len(cpus)))
         for cpu, events in enumerate(cpus):
             with open(self.session_path(7, "cpu%d" % cpu), "wb") as stream:
@@ -94,9 +94,9 @@ class By(TopCase):
                         "ffffffff81000000 T _text\n%x T outer\n%x T holds\n%x T waits\n"
                         "%x d my_lock\n" % (outer, holds, waits, LOCK))
         self.log_cpus((etl.stacks_rundown(4, time_stamp=BASE), sleeping_event(1000, 5000),
-                       stack_of(5000, holds + 8, outer + 8)),
+                       stack_event_of(5000, holds + 8, outer + 8)),
                       (sleeping_event(5000, 5001, 3000, thread=56),
-                       stack_of(5001, waits + 8, outer + 8, thread=56)))
+                       stack_event_of(5001, waits + 8, outer + 8, thread=56)))
         top = json.loads(self.run_top_once("--json", "--by", "stack"))
         self.assertEqual(self.waits_by_waiter(top), {"waits < outer": (1, 3000, 3000)})
         self.assertEqual(self.charges_by_holder(top),
@@ -121,23 +121,23 @@ class By(TopCase):
         self.log_cpus([etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0, blockers=1),
                        spin_event(1000, 5000, flags=0),
                        spin_event(5000, 5100, 3000, thread=56, flags=0)])
-        self.set("spinlock/acquire_sample_rate", 1000)
-        self.set("linux_mode", "full")
-        self.set("spinlock/blockers", 1)
+        self.set_parameter("spinlock/acquire_sample_rate", 1000)
+        self.set_parameter("linux_mode", "full")
+        self.set_parameter("spinlock/blockers", 1)
         result = self.run_tool("top", "--once", "--json", "-d", ".1", "-e", "spinlock", "--by",
                                "process")
         top = json.loads(result.stdout)
         self.assertEqual(self.waits_by_waiter(top), {"56 waiter": (1, 3000, 3000)})
         self.assertEqual(self.charges_by_holder(top), {("my_lock", "56 waiter", "50 leader"): 3000})
 
-    def test_last_attribute_counts(self):
+    def test_last_of_two_by_options_is_used(self):
         self.log_waits()
         top = json.loads(self.run_top_once("--json", "--by", "process", "--by", "task"))
         self.assertEqual(set(self.waits_by_waiter(top)), {"waiter", "other"})
 
     def test_screen_has_waiters_and_blockers_in_place_of_locks(self):
         self.log_waits()
-        self.put_waits(0x80)
+        self.write_held_waits(0x80)
         screen = self.run_top_once("--by", "process")
         self.assertEqual([line.split(",")[0].split(":")[0] for line in screen.splitlines()
                           if ", by " in line], ["Who waited", "Who held the lock"])

@@ -32,7 +32,7 @@ class Terminal(TopCase):
         return shown
 
     def read_rest(self, terminal):
-        """Read what the terminal gets until it gets nothing for a while, or for long."""
+        """Read the terminal until nothing comes for 0.2 seconds, but at most 100 times."""
         shown = ""
         for _ in range(100):
             if not select.select([terminal], [], [], .2)[0]:
@@ -40,7 +40,7 @@ class Terminal(TopCase):
             shown += os.read(terminal, 65536).decode("latin-1")
         return shown
 
-    def start(self, *arguments, **options):
+    def start_top(self, *arguments, **options):
         """Returns process, terminal and its former settings."""
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", *arguments, **options)
         before = termios.tcgetattr(slave)
@@ -56,7 +56,7 @@ class Terminal(TopCase):
 
     def test_signals_restore_the_terminal(self):
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT:
-            process, terminal, slave, before = self.start("-d", ".1")
+            process, terminal, slave, before = self.start_top("-d", ".1")
             shown = self.read_until(terminal, "Spin locks")
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=60), 0, number)
@@ -64,7 +64,7 @@ class Terminal(TopCase):
             self.assertEqual(self.read_session_file(7, "state"), "stopped\n")
 
     def test_error_restores_the_terminal_and_stays_readable(self):
-        process, terminal, slave, before = self.start("-d", ".1", stderr=subprocess.STDOUT)
+        process, terminal, slave, before = self.start_top("-d", ".1", stderr=subprocess.STDOUT)
         shown = self.read_until(terminal, "Spin locks")
         with open(self.session_path(7, "cpu0"), "ab") as stream:
             stream.write(b"\xee" * 65536)
@@ -93,7 +93,7 @@ class Terminal(TopCase):
         self.check_restored(shown + self.read_rest(terminal), slave, before)
 
     def test_terminal_changed_while_top_was_stopped_is_set_again(self):
-        process, terminal, slave, before = self.start("-d", "600")
+        process, terminal, slave, before = self.start_top("-d", "600")
         os.write(terminal, b"h")
         self.read_until(terminal, "Spin locks")
         process.send_signal(signal.SIGSTOP)
@@ -116,7 +116,7 @@ class Terminal(TopCase):
             self.assertLessEqual(max(map(len, lines)), columns, screen)
 
     def test_new_size_of_the_terminal_is_used_at_once(self):
-        process, terminal, _, _ = self.start("-d", "600")
+        process, terminal, _, _ = self.start_top("-d", "600")
         os.write(terminal, b"h")
         self.read_until(terminal, "Spin locks")
         self.read_rest(terminal)
@@ -129,11 +129,12 @@ class Terminal(TopCase):
         self.quit_by_key(process, terminal)
 
     def test_output_fits_a_tiny_terminal(self):
-        self.put_waits(0x80, 0x81, 0x82, 0x83)
+        self.write_held_waits(0x80, 0x81, 0x82, 0x83)
         for size in (5, 20), (1, 1), (2, 300), (300, 2):
             events = [self.spin_event(2, address=0xffff888000000100 + 64 * i) for i in range(14)]
-            process, terminal, slave, before = self.start("-e", "spinlock,linux_mutex", "-d", ".1",
-                                                          size=size)
+            process, terminal, slave, before = self.start_top("-e", "spinlock,linux_mutex", "-d",
+                                                              ".1",
+                                                              size=size)
             with self.with_repeated_events(*events):
                 shown = self.read_until(terminal, CLEAR)
                 os.write(terminal, b"hf8\n ")
@@ -147,7 +148,7 @@ class Terminal(TopCase):
 
     def test_dumb_terminal_gets_no_control_sequences(self):
         for term in "dumb", "":
-            process, terminal, slave, before = self.start("-d", ".1", term=term)
+            process, terminal, slave, before = self.start_top("-d", ".1", term=term)
             shown = self.read_until(terminal, "Spin locks") + self.read_until(terminal, "Spin locks")
             self.quit_by_key(process, terminal)
             self.assertNotIn("\x1b", shown + self.read_rest(terminal))
@@ -160,7 +161,7 @@ class Terminal(TopCase):
         self.assertTrue(shown.startswith(CLEAR + "ntklog top"))
         self.assertNotIn("\x1b[?", shown)
 
-    def test_background_does_not_draw(self):
+    def test_top_in_the_background_draws_nothing(self):
         script = ('set -m; "$0" "$@" & read line; kill -INT $!; wait $!; echo ended with $?')
         process, terminal, slave = self.start_on_terminal(
             "-c", script, NTKLOG, "top", "-e", "spinlock", "-d", ".1", executable="/bin/sh")

@@ -141,7 +141,7 @@ class Trap(Base):
         self.run_trap("--on", "SpinCount > 4000", "--duration", "0.3")
         self.assertEqual(self.sequence_numbers(self.etl), [2])
 
-    def test_times_makes_a_file_for_each_event(self):
+    def test_times_option_makes_a_file_for_each_event(self):
         paths = os.path.join(self.directory, "paths")
         self.run_trap("--on", "SpinCount > 4000", "--times", "2",
                       "--exec", "echo $NTKLOG_FILE >>%s" % paths)

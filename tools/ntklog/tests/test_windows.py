@@ -11,7 +11,7 @@ import uuid
 
 import etl_writer as etl
 import tap
-from tool import dump, fields_of, run_on
+from tool import dump, fields_of_line, run_tool_on
 
 
 class Windows(unittest.TestCase):
@@ -26,7 +26,7 @@ class Windows(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             self.assertIn("the buffers are compressed%s: record without" % name, result.stderr)
         # The first buffer is not compressed, so that info can print it.
-        result = run_on("info", bytes(data), "--json")
+        result = run_tool_on("info", bytes(data), "--json")
         self.assertEqual(result.returncode, 1)
         self.assertIn("compressed", result.stderr)
         info = json.loads(result.stdout)
@@ -54,7 +54,7 @@ class Windows(unittest.TestCase):
                          etl.buffer([event(20)], sequence=6))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 2)
         _, lines = dump(bytes(data), "--cycles")
-        self.assertEqual([int(fields_of(line)["TimeStamp"]) - etl.START_CLOCK
+        self.assertEqual([int(fields_of_line(line)["TimeStamp"]) - etl.START_CLOCK
                           for line in lines[3:]], [10, 20, 30, 40])
 
     def test_preallocated_file_ends_at_its_last_written_buffer(self):
@@ -109,7 +109,7 @@ class Windows(unittest.TestCase):
         self.assertEqual([(line[0], line[2]) for line in lines[3:]],
                          [("0.000000000", "WppMessage"), ("1.000000000", "SpinLock"),
                           ("1.000000000", "WppMessage"), ("1.000000000", "SpinLock")])
-        self.assertEqual(fields_of(lines[5]), {"HeaderType": "0x0f", "Size": "13", "Id": "7"})
+        self.assertEqual(fields_of_line(lines[5]), {"HeaderType": "0x0f", "Size": "13", "Id": "7"})
 
     def test_header_type_of_wpp_messages_is_damage(self):
         result, _ = dump(etl.file(struct.pack("<HBBI", 0x10, 0x0F, 0x90, 0).ljust(0x10)))
@@ -139,11 +139,11 @@ class Unknown(unittest.TestCase):
 
     def test_times_are_rounded_as_printf_does(self):
         """With a clock of 2 GHz each second time is just at the half of the last decimal."""
-        def at(ticks):
+        def event_at(ticks):
             return etl.perfinfo(0x1234, b"", time_stamp=etl.START_CLOCK + ticks)
         ticks = [1, 2, 3, 235, 237, 999_999_999, 1_999_999_999, 2_000_000_001, 123_456_789_017]
         _, lines = dump(etl.header_buffer(2, perf_freq=2_000_000_000, end_time=0) +
-                        etl.buffer([at(t) for t in ticks], time_stamp=1 << 40))
+                        etl.buffer([event_at(t) for t in ticks], time_stamp=1 << 40))
         self.assertEqual([line[0] for line in lines[3:]], ["%.9f" % (t / 2e9) for t in ticks])
 
     def test_fields_of_event_headers_are_printed(self):
@@ -155,15 +155,15 @@ class Unknown(unittest.TestCase):
              "ProcessId=89 ThreadId=78" % self.OTHER],
             ["WppMessage", "HeaderType=0x0f Size=28 Provider=%s Id=7" % self.OTHER],
             ["ThreadStart", "HookId=0x0501 Version=3 Size=18"]])
-        classic, manifest, message, _ = [json.loads(line) for line in run_on(
+        classic, manifest, message, _ = [json.loads(line) for line in run_tool_on(
             "dump", self.file_of_foreign_events(), "--json").stdout.splitlines()[3:]]
         self.assertEqual((classic["Provider"], classic["ProviderGuid"], classic["ThreadId"]),
                          ("Process", self.PROCESS, 77))
         self.assertEqual((manifest["Provider"], manifest["Id"], manifest["Opcode"],
                           manifest["Level"], manifest["ProcessId"]), (self.OTHER, 301, 9, 5, 89))
         self.assertEqual((message["Provider"], message["Id"]), (self.OTHER, 7))
-        rows = list(csv.DictReader(io.StringIO(run_on("dump", self.file_of_foreign_events(),
-                                                      "--csv").stdout)))
+        rows = list(csv.DictReader(io.StringIO(run_tool_on("dump", self.file_of_foreign_events(),
+                                                           "--csv").stdout)))
         self.assertEqual([(row["Event"], row["Size"], row["HeaderType"], row["Provider"],
                            row["Id"], row["Opcode"], row["ProcessId"], row["ThreadId"])
                           for row in rows[3:6]],
@@ -182,11 +182,11 @@ class Unknown(unittest.TestCase):
             self.assertEqual((result.returncode, len(lines)), (0, count), expression)
 
     def test_unknown_events_are_counted_by_their_headers(self):
-        events = json.loads(run_on("info", self.file_of_foreign_events(),
-                                   "--json").stdout)["Events"]
+        events = json.loads(run_tool_on("info", self.file_of_foreign_events(),
+                                        "--json").stdout)["Events"]
         self.assertEqual(events, {"Process Opcode 3": 1, self.OTHER + " Id 301": 1,
                                   "WppMessage": 1, "ThreadStart": 1})
-        self.assertRegex(run_on("info", self.file_of_foreign_events()).stdout,
+        self.assertRegex(run_tool_on("info", self.file_of_foreign_events()).stdout,
                          r"\n  Process Opcode 3 +1\n")
         # Each event has another provider, and there are more than info counts separately.
         event = bytearray(0x50)
@@ -198,23 +198,23 @@ class Unknown(unittest.TestCase):
             parts.append(bytes(event))
         data = etl.header_buffer(126) + b"".join(
             etl.buffer(parts[i:i + 40], sequence=1 + i // 40) for i in range(0, 5000, 40))
-        events = json.loads(run_on("info", data, "--json").stdout)["Events"]
+        events = json.loads(run_tool_on("info", data, "--json").stdout)["Events"]
         self.assertEqual((len(events), events["HeaderType 0x13"]), (4097, 904))
 
     def test_hex_option_prints_the_data(self):
         _, lines = dump(self.file_of_foreign_events(), "--hex", "--filter",
                         "Id == 301 || Opcode == 3")
-        self.assertEqual([fields_of(line)["Hex"] for line in lines], ["68656c6c6f", "abcd"])
-        shown = json.loads(run_on("dump", self.file_of_foreign_events(), "--hex", "--json",
-                                  "--filter",
-                                  "Id == 301").stdout)
+        self.assertEqual([fields_of_line(line)["Hex"] for line in lines], ["68656c6c6f", "abcd"])
+        shown = json.loads(run_tool_on("dump", self.file_of_foreign_events(), "--hex", "--json",
+                                       "--filter",
+                                       "Id == 301").stdout)
         self.assertEqual(shown["Hex"], "abcd")
-        rows = list(csv.DictReader(io.StringIO(run_on("dump", self.file_of_foreign_events(),
-                                                      "--csv",
-                                                      "--hex").stdout)))
+        rows = list(csv.DictReader(io.StringIO(run_tool_on("dump", self.file_of_foreign_events(),
+                                                           "--csv",
+                                                           "--hex").stdout)))
         self.assertEqual([row["Hex"] for row in rows[3:5]], ["68656c6c6f", "abcd"])
         _, lines = dump(etl.file(etl.perfinfo(0x0529, etl.spin_lock())), "--hex")
-        self.assertEqual(fields_of(lines[3])["Hex"], etl.spin_lock().hex())
+        self.assertEqual(fields_of_line(lines[3])["Hex"], etl.spin_lock().hex())
 
     def test_lost_events_are_reported(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
@@ -228,7 +228,7 @@ class Unknown(unittest.TestCase):
     def test_all_reasons_to_wait_have_names(self):
         _, lines = dump(etl.file(*(etl.perfinfo(0x0524, struct.pack(
             "<IIbbBBBBBBIi", 1, 2, 8, 8, 0, 0, reason, 0, 5, 0, 0, 0), 4) for reason in range(43))))
-        reasons = [fields_of(line)["OldThreadWaitReason"] for line in lines[3:]]
+        reasons = [fields_of_line(line)["OldThreadWaitReason"] for line in lines[3:]]
         self.assertEqual((reasons[0], reasons[21], reasons[37], reasons[41], reasons[42]),
                          ("executive", "wr_keyed_event", "wr_alert_by_thread_id",
                           "wr_mdl_cache", "42"))
@@ -247,13 +247,13 @@ class Unknown(unittest.TestCase):
         # The stack's one address has a line of its own.
         self.assertEqual([line[2] for line in lines[3:] if len(line) > 2], list(names.values()))
         _, lines = dump(data, "--filter", "Event == dpc")
-        self.assertEqual(fields_of(lines[0])["HookId"], "0x0f44")
-        report = json.loads(run_on("info", data, "--json").stdout)
+        self.assertEqual(fields_of_line(lines[0])["HookId"], "0x0f44")
+        report = json.loads(run_tool_on("info", data, "--json").stdout)
         self.assertEqual((report["Events"]["Dpc"], report["Events"]["HookId 0x1a26"]), (1, 1))
 
     def test_header_events_are_printed(self):
         _, lines = dump(etl.file(etl.perfinfo(0x1234, b"")))
-        self.assertEqual([fields_of(line)["HookId"] for line in lines[:3]],
+        self.assertEqual([fields_of_line(line)["HookId"] for line in lines[:3]],
                          ["0x0000", "0x0005", "0x0050"])
 
     def test_another_version_of_a_known_event_is_printed_without_fields(self):

@@ -26,7 +26,7 @@ with open(NTKLOG, "rb") as _tool:
     HAS_ASAN = b"__asan_init" in _tool.read()
 
 
-def run(*arguments, **options):
+def run_tool(*arguments, **options):
     return subprocess.run([NTKLOG, *arguments], **{
         "capture_output": True, "text": True, "timeout": 600, **options})
 
@@ -42,16 +42,16 @@ def wait_until_it_sleeps(pid, pipe):
         time.sleep(0.05)
 
 
-def run_on(command, data, *options):
+def run_tool_on(command, data, *options):
     with tempfile.NamedTemporaryFile(suffix=".etl") as stream:
         stream.write(data)
         stream.flush()
-        return run(command, *options, stream.name)
+        return run_tool(command, *options, stream.name)
 
 
 def dump(data, *options):
     """Run dump; return its result, and for each line of output [time, processor, event, fields]."""
-    result = run_on("dump", data, *options)
+    result = run_tool_on("dump", data, *options)
     lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
     return result, lines
 
@@ -70,14 +70,14 @@ def undescribed_fields(value, *commands):
         known |= set(re.findall(r"\w+", texts["report"]))
         known |= {name.replace("wait_", "hold_") for name in known}
 
-    def names(part):
+    def names_in(part):
         if isinstance(part, list):
-            return set().union(*map(names, part))
+            return set().union(*map(names_in, part))
         if isinstance(part, dict):
-            return set(part).union(*map(names, part.values()))
+            return set(part).union(*map(names_in, part.values()))
         return set()
 
-    return names(value) - known
+    return names_in(value) - known
 
 
 def join_wrapped_lines(text):
@@ -85,7 +85,7 @@ def join_wrapped_lines(text):
     return re.sub(r"\n  (?=\S)", " ", text)
 
 
-def fields_of(line):
+def fields_of_line(line):
     return dict(field.split("=") for field in line[3].split())
 
 
@@ -112,7 +112,7 @@ class Case(unittest.TestCase):
             stream.write(data)
 
     def write_trace(self, name, *events):
-        """Write a file of which each event was sampled."""
+        """Write a trace whose sample rates are 1, so each event stands for itself."""
         path = os.path.join(self.directory.name, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as stream:

@@ -32,7 +32,9 @@ class TopCase(ParameterDirectory):
                                                   **changes))
 
     def press_keys(self, terminal, keys, pattern, whole=False):
-        """Press keys, and read screens until one matches; WHOLE: one that another screen follows."""
+        """Press keys, and read screens until one matches. With WHOLE it must be complete:
+        another screen has followed.
+        """
         os.write(terminal, keys)
         shown = ""
         for _ in range(200):
@@ -62,20 +64,20 @@ class TopCase(ParameterDirectory):
         return process, master, slave
 
     def with_repeated_events(self, *events):
-        return self.with_repeated_action(.05, lambda turn: self.log_more(*events))
+        return self.with_repeated_action(.05, lambda turn: self.append_events(*events))
 
     @contextlib.contextmanager
     def with_repeated_action(self, seconds, action):
         """Meanwhile, call ACTION with 0, 1, 2 and so on, each after some seconds."""
         stop = threading.Event()
 
-        def repeat():
+        def act_repeatedly():
             for turn in itertools.count():
                 if stop.wait(seconds):
                     break
                 action(turn)
 
-        thread = threading.Thread(target=repeat)
+        thread = threading.Thread(target=act_repeatedly)
         thread.start()
         try:
             yield
@@ -83,7 +85,7 @@ class TopCase(ParameterDirectory):
             stop.set()
             thread.join()
 
-    def put_waits(self, *locks):
+    def write_held_waits(self, *locks):
         self.write_file("held",
                         "Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task\n" +
                         "".join("0x%x mutex exclusive held 5 9000000 1 - f+0x1/0x2 holder\n"
