@@ -162,8 +162,9 @@ REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
 # drop_kernel_races LOG: leave out the reports of KCSAN in which neither stack has a function of
 # the modules (functions that an interrupt or a softirq interrupted do not count), and reports about
-# data of the kernel that it does not mark: of hrtimer_active(), of hrtimer_wakeup() (a task that
-# sleeps, and its timer), and the counts of kprobes and of relay. Two CPUs may print at the same
+# data of the kernel that it does not mark, if both accesses are in functions of the kernel: of
+# hrtimer_active(), of hrtimer_wakeup() (a task that sleeps, and its timer), the counts of kprobes,
+# and those of relay if a writer and a reader race, not two of a kind. Two CPUs may print at the same
 # time. CONFIG_PRINTK_CALLER prefixes each line with its task or CPU, by which the lines of a report
 # are found.
 drop_kernel_races()
@@ -173,21 +174,24 @@ drop_kernel_races()
 			caller = found ? substr($0, 1, RLENGTH) : ""
 			sub(/^[^]]*/, "", caller) }
 		/BUG: KCSAN: / {
-			report = 1; reporter = caller; text = ""; is_ours = interrupted = 0
+			report = 1; reporter = caller; text = ""
+			is_ours = own_access = interrupted = known = is_top = 0
 		}
 		!report || caller != reporter { print; next }
 		{ text = text $0 "\n" }
-		/ by (task|interrupt) / { interrupted = 0 }
+		is_top && /\[ntklog/ { own_access = 1 }
+		{ is_top = 0 }
+		/ by (task|interrupt) / { interrupted = 0; is_top = 1 }
 		/(handle_softirqs|(asm_)?(sysvec_[a-z_]*|common_interrupt))\+0x/ { interrupted = 1 }
 		/\[ntklog/ && !interrupted { is_ours = 1 }
 		/data-race in [a-z_]+ \/ hrtimer_(active|wakeup)$/ { known = 1 }
 		/data-race in hrtimer_(active|wakeup) \/ [a-z_]+$/ { known = 1 }
-		/data-race in relay_[a-z_]+ \/ relay_[a-z_]+$/ { known = 1 }
+		/data-race in relay_[a-z_]+ \/ relay_[a-z_]+$/ { known = $NF != $(NF - 2) }
 		/data-race in kprobe_ftrace_handler \/ kprobe_ftrace_handler$/ { known = 1 }
 		/======/ {
-			if (is_ours && !known)
+			if (is_ours && (own_access || !known))
 				printf "%s", text
-			report = known = 0
+			report = 0
 		}
 		END { if (report) printf "%s", text }' "$1"
 }
