@@ -3,8 +3,8 @@
 #
 # For run.sh: print the downloads and builds that a run needs first, and a forecast of its time.
 
-# add_preparation STEP SECONDS MEGABYTES TEXT: add a download or build to the forecast: TEXT, what
-# it adds to the time of the first step that needs it, and what it downloads.
+# add_preparation STEP SECONDS MEGABYTES TEXT: add a preparation, such as a download, to the
+# forecast. TEXT describes it; its SECONDS are added to those of STEP.
 add_preparation()
 {
 	echo "$1 $2" >>"$TEST/.extra"

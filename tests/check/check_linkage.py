@@ -83,7 +83,7 @@ def types_of(source):
 
 
 class Linkage(unittest.TestCase):
-    def test_inputs_have_the_known_names(self):
+    def test_inputs_of_the_check_have_known_names(self):
         names = {name for name, _, _ in FUNCTIONS}
         self.assertGreater(len(names), 150)
         self.assertGreater(len(EXPORTED), 40)

@@ -153,7 +153,7 @@ class Many(Fleet):
         self.assertIn("of 3 files\n", result.stdout)
 
     @unittest.skipIf(tool.HAS_ASAN, "the sanitizer needs more memory than the limit leaves")
-    def test_rows_without_memory_are_of_no_file(self):
+    def test_file_whose_rows_need_too_much_memory_is_left_out(self):
         """The memory of the process that shows the rows ends in the middle of those of a file."""
         pipe = os.path.join(self.directory.name, "pipe")
         os.mkfifo(pipe)

@@ -546,7 +546,7 @@ class Page(Python):
         before["closed"] = True
         self.assertEqual({name: getattr(trace, name) for name in before}, before)
 
-    def test_first_program_runs(self):
+    def test_first_program_of_the_page_runs(self):
         self.write(etl.file(*event_of_each_kind()))
         os.rename(self.path, os.path.join(self.directory.name, "trace.etl"))
         os.symlink(os.path.abspath(tool.NTKLOG), os.path.join(self.directory.name, "ntklog"))
