@@ -10,7 +10,7 @@ print_kernel_time()
 	awk '$1 == "now" { print $3 }' /proc/timer_list
 }
 
-# In ns.
+# print_used_time: print the CPU time of the recorder in ns.
 print_used_time()
 {
 	cut -d ' ' -f 1 "/proc/$recorder/schedstat"
