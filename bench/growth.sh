@@ -15,7 +15,8 @@
 
 BENCH=$OUT/bench/growth
 
-# run_guest NAME CPUS [OPTION]... -- WORD...: growth-guest.sh WORD... prints lines of a table.
+# run_guest NAME CPUS [OPTION]... -- WORD...: run growth-guest.sh WORD... in a virtual machine, and
+# print its lines of the table.
 run_guest()
 {
 	local share=$BENCH/$1 cpus=$2 options=()
@@ -35,7 +36,8 @@ run_guest()
 	sed -n 's/^growth: //p; s/^ntklog_bench: pair //p' "$share/guest.log"
 }
 
-# measure_report TITLE MIB LOCKS
+# measure_report TITLE MIB LOCKS: print CPU time and memory of the report of a file of so many MiB
+# and locks.
 measure_report()
 {
 	cc -O2 -DLOCK_COUNT="$3" -I"$TOP/include/uapi" -o "$BENCH/generate" \

@@ -48,7 +48,7 @@ measure_in_sessions()
 	echo 256 >$S/buffers
 }
 
-# measure_context_swaps STATE VERSION
+# measure_context_swaps STATE VERSION: measure context swaps in a session of this version of event.
 measure_context_swaps()
 {
 	echo "$2" >$S/contextswap_version

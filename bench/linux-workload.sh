@@ -22,7 +22,7 @@ run_workload()
 	done
 }
 
-# measure_workload STATE RUNS: the least number of instructions.
+# measure_workload STATE RUNS: print the least number of instructions of the runs.
 measure_workload()
 {
 	least=
@@ -37,7 +37,7 @@ measure_workload()
 	echo "workload $1 $least"
 }
 
-# measure_pairs STATE PAIR...
+# measure_pairs STATE PAIR...: let ntklog_bench.ko print the costs of each pair.
 measure_pairs()
 {
 	state=$1

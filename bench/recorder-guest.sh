@@ -11,7 +11,7 @@
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/7
 
-# In ns.
+# print_used_time: print the CPU time of the recorder in ns.
 print_used_time()
 {
 	cut -d ' ' -f 1 "/proc/$recorder/schedstat"

@@ -36,7 +36,7 @@ die()
 	exit 1
 }
 
-# run_as_root COMMAND...: by sudo if the user is not root.
+# run_as_root COMMAND...: run a command as root, by sudo if the user is not root.
 run_as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
@@ -48,7 +48,7 @@ run_as_root()
 	fi
 }
 
-# run_quietly LABEL COMMAND...: the output goes to out/log/LABEL.log.
+# run_quietly LABEL COMMAND...: run a command with its output in out/log/LABEL.log.
 run_quietly()
 {
 	local label=$1 log
@@ -61,7 +61,7 @@ run_quietly()
 	fi
 }
 
-# apt_update: once in this shell.
+# apt_update: update apt's lists, unless this shell has done so.
 apt_update()
 {
 	[ -z "${APT_UPDATED:-}" ] || return 0
@@ -116,15 +116,15 @@ install_packages()
 	fi
 }
 
-# print_candidate PACKAGE: the version that apt would install.
+# print_candidate PACKAGE: print the version that apt would install.
 print_candidate()
 {
 	LC_ALL=C apt-cache policy "$1" 2>/dev/null |
 		awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
 
-# print_newest_abi SERIES: such as 6.12.9+deb12-amd64; an empty line if apt's lists have none. The
-# name is in the dependencies of the series' meta-package.
+# print_newest_abi SERIES: print the ABI of the series' newest kernel, such as 6.12.9+deb12-amd64,
+# which the series' meta-package depends on; an empty line if apt's lists have none.
 print_newest_abi()
 {
 	local abi
@@ -140,7 +140,8 @@ print_newest_abi()
 	printf '%s\n' "$abi"
 }
 
-# resolve_abi SERIES: as print_newest_abi, but update apt's lists if they have no such kernel.
+# resolve_abi SERIES: print the same as print_newest_abi, but update apt's lists first if they have
+# no such kernel.
 resolve_abi()
 {
 	local abi
@@ -154,7 +155,7 @@ resolve_abi()
 	printf '%s\n' "$abi"
 }
 
-# unpack_deb PACKAGE DIRECTORY
+# unpack_deb PACKAGE DIRECTORY: download the package and unpack it in the directory.
 unpack_deb()
 {
 	local package=$1 dir=$2 version scratch
@@ -223,8 +224,9 @@ make_once()
 	exec 9>&-
 }
 
-# list_descendants: found by their parents and, because a parent may have ended, by NTKLOG_TOP in
-# their environment. The subshells that list them do not count.
+# list_descendants: print the processes that descend from this script. They are found by their
+# parents and, because a parent may have ended, by NTKLOG_TOP in their environment. The subshells
+# that list them do not count.
 list_descendants()
 {
 	local own=$BASHPID
@@ -244,7 +246,7 @@ list_descendants()
 		}'
 }
 
-# send_signal SIGNAL PID...: also to processes of root.
+# send_signal SIGNAL PID...: send a signal to processes, also to those of root.
 send_signal()
 {
 	local signal=$1
@@ -253,7 +255,8 @@ send_signal()
 	kill -"$signal" "$@" 2>/dev/null || run_as_root kill -"$signal" "$@" 2>/dev/null || true
 }
 
-# end_descendants: by SIGTERM and after five seconds by SIGKILL.
+# end_descendants: end the processes of list_descendants by SIGTERM, and after five seconds by
+# SIGKILL.
 end_descendants()
 {
 	local alive pid i mount
@@ -277,7 +280,7 @@ end_descendants()
 	done </proc/mounts
 }
 
-# end_by_signal SIGNAL
+# end_by_signal SIGNAL: end the descendants, and then this script by the signal.
 end_by_signal()
 {
 	trap '' INT TERM HUP PIPE

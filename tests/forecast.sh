@@ -3,7 +3,8 @@
 #
 # For run.sh: print the downloads and builds that a run needs first, and a forecast of its time.
 
-# add_preparation STEP SECONDS MEGABYTES TEXT
+# add_preparation STEP SECONDS MEGABYTES TEXT: add a preparation, such as a download, to the
+# forecast. TEXT describes it; its SECONDS are added to those of STEP.
 add_preparation()
 {
 	echo "$1 $2" >>"$TEST/.extra"
@@ -36,7 +37,7 @@ require_space()
 		die "this run needs $2 MB of room in $1, where $free MB are free"
 }
 
-# print_minutes_of_steps: with the preparations that were added so far
+# print_minutes_of_steps: print the time of the steps and of the preparations added so far.
 print_minutes_of_steps()
 {
 	local step time vm=0 host=0 slots

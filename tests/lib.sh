@@ -132,7 +132,8 @@ use_architecture()
 	esac
 }
 
-# build_foreign_tool: set FOREIGN_NTKLOG.
+# build_foreign_tool: build the tool for the architecture of use_architecture, and set
+# FOREIGN_NTKLOG to its path.
 build_foreign_tool()
 {
 	FOREIGN_NTKLOG=$OUT/build/tool-$(basename "$FOREIGN")/ntklog

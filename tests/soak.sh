@@ -18,8 +18,8 @@
 #	strain-kcsan	the same in the kernel with KCSAN
 #	strain-6.12	the same on Debian's stock kernel, which has no such torture
 #
-# The logs of failed parts are kept. The file log in the cache has a line for each slice of all runs:
-# its end, part, seconds, amount, and numbers of results that are ok and not ok.
+# The logs of failed parts are kept. The file log in the cache has a line for each slice of all
+# runs: its end, part, seconds, amount, and numbers of results that are ok and not ok.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -46,7 +46,7 @@ declare -A given_up=()
 mkdir -p "$SOAK" "$OUT/log"
 touch "$SOAK/log"
 
-# In the part's unit.
+# print_amount_done PART: print the amount that all runs have done, in the part's unit.
 print_amount_done()
 {
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
@@ -73,7 +73,7 @@ set_next_part()
 	done
 }
 
-# Of all runs.
+# print_soak_total: print slices, hours and results of all runs.
 print_soak_total()
 {
 	awk '{ seconds += $3; good += $5; bad += $6 }
@@ -82,21 +82,22 @@ print_soak_total()
 			seconds / 3600, good, bad }' "$SOAK/log"
 }
 
-# print_part_total PART
+# print_part_total PART: print amount and hours of all runs of the part.
 print_part_total()
 {
 	awk -v part="$1" '$2 == part { seconds += $3; amount += $4 }
 		END { printf "%d in %.1f hours of all runs\n", amount, seconds / 3600 }' "$SOAK/log"
 }
 
-# print_fuzz_executions: of the fuzzer, also in a slice that has found something.
+# print_fuzz_executions: print the executions of the last slice of the fuzzer, even if it found an
+# error.
 print_fuzz_executions()
 {
 	cat "$OUT/test/soak-fuzz"/fuzz-*.log 2>/dev/null |
 		awk '/^stat::number_of_executed_units/ { n += $2 } END { print n + 0 }'
 }
 
-# run_slice PART AMOUNT COMMAND...: AMOUNT is done if all results are ok.
+# run_slice PART AMOUNT COMMAND...: run a slice of the part. If all results are ok, AMOUNT is done.
 run_slice()
 {
 	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log good bad kept

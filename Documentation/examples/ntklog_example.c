@@ -8,7 +8,7 @@
  *	table		an executive spin lock: read by many, changed by few
  *	settings	an executive resource: its owners may sleep
  *
- * It makes its requests at load, and says what has become of them.
+ * When it is loaded, it serves 1000 requests, and prints how many keys it found.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -18,7 +18,7 @@ run_quietly tool make -C "$TOP/tools/ntklog"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"; end_progress' EXIT
 
-# draw_picture NAME RECORDING WIDTH HEIGHT: the top of the report's page.
+# draw_picture NAME RECORDING WIDTH HEIGHT: draw the top of the report's page in NAME.png.
 draw_picture()
 {
 	say "drawing the page of $2"

@@ -26,13 +26,14 @@
 # needs.
 NEWEST_SUITES="trixie-backports:trixie sid:sid"
 
-# print_dependencies PACKAGE PATTERN: those that match.
+# print_dependencies PACKAGE PATTERN: print those dependencies of the package that match.
 print_dependencies()
 {
 	run_apt apt-cache depends "$1" | sed -n "s/^ *Depends: \\($2\\)\$/\\1/p"
 }
 
-# run_apt COMMAND...: with the lists of $suite, or with the system's if that is empty.
+# run_apt COMMAND...: run a command of apt's with the lists of $suite, or with the system's if that
+# is empty.
 run_apt()
 {
 	if [ -n "$suite" ]; then
@@ -42,7 +43,8 @@ run_apt()
 	fi
 }
 
-# unpack_packages DIRECTORY PACKAGE...
+# unpack_packages DIRECTORY PACKAGE...: unpack packages of $suite, or of the system's suite if that
+# is empty.
 unpack_packages()
 {
 	local package
@@ -80,13 +82,15 @@ unpack_kernel()
 	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
 }
 
-# print_suite_abi [META]: META is a package of $suite.
+# print_suite_abi [META]: print the ABI of the kernel that the meta-package META of $suite depends
+# on.
 print_suite_abi()
 {
 	print_dependencies "${1:-linux-image-amd64}" 'linux-image-[0-9].*' | sed 's/^linux-image-//'
 }
 
-# choose_foreign_kernel ARCHITECTURE META...: by the first existing package of META.
+# choose_foreign_kernel ARCHITECTURE META...: set suite and abi by the first meta-package that
+# exists.
 choose_foreign_kernel()
 {
 	local meta

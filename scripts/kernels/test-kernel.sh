@@ -29,13 +29,14 @@ print_config_lines()
 	done <"$fragment"
 }
 
-# print_config_symbols FLAVOUR: of a repeated symbol only the last line.
+# print_config_symbols FLAVOUR: print the flavour's lines; of a repeated symbol only the last one.
 print_config_symbols()
 {
 	print_config_lines "$1" | tac | awk -F = '!seen[$1]++' | tac
 }
 
-# A symbol may not have survived olddefconfig, because a dependency is missing.
+# check_config CONFIG: end the script if olddefconfig has dropped a symbol of the flavour, because a
+# dependency is missing.
 check_config()
 {
 	local config=$1 wanted missing=0

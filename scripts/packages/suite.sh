@@ -8,8 +8,8 @@
 # unless they are named with :amd64. dpkg need not have the architecture added, because nothing is
 # installed.
 
-# print_archive SUITE: the mirror of the system's own Debian; if SUITE ends in -security, that of
-# the security updates.
+# print_archive SUITE: print the mirror of the system's own Debian; if SUITE ends in -security, that
+# of the security updates.
 print_archive()
 {
 	local codename label=Debian uri
@@ -29,8 +29,8 @@ print_archive()
 	printf '%s\n' "$uri"
 }
 
-# run_suite_apt SUITE COMMAND...: with the lists of a suite alone. For this machine's architecture
-# apt knows the installed packages, and downloads only missing ones.
+# run_suite_apt SUITE COMMAND...: run a command of apt's with the lists of a suite alone. For this
+# machine's architecture apt knows the installed packages, and downloads only missing ones.
 run_suite_apt()
 {
 	local dir=$CACHE/apt/$1 command=$2 foreign=()
@@ -78,8 +78,8 @@ update_suite_lists()
 	exec 8>&-
 }
 
-# update_foreign_suite ARCHITECTURE: print the suite's name. arm64's kernel is taken from the
-# security updates.
+# update_foreign_suite ARCHITECTURE: update the lists of this Debian for the architecture, and print
+# the suite's name. arm64's kernel is taken from the security updates.
 update_foreign_suite()
 {
 	local codename
@@ -91,13 +91,14 @@ update_foreign_suite()
 	echo "$codename+$1"
 }
 
-# print_suite_candidate SUITE PACKAGE
+# print_suite_candidate SUITE PACKAGE: print the version that the suite has.
 print_suite_candidate()
 {
 	run_suite_apt "$1" apt-cache madison "$2" 2>/dev/null | awk -F ' *\\| *' 'NR == 1 { print $2 }'
 }
 
-# fetch_from_suite SUITE PACKAGE...: with those dependencies that are not installed.
+# fetch_from_suite SUITE PACKAGE...: download packages, with those dependencies that are not
+# installed.
 fetch_from_suite()
 {
 	local suite=$1
@@ -106,7 +107,8 @@ fetch_from_suite()
 		--no-install-recommends -t "${suite%+*}" "$@"
 }
 
-# unpack_fetched_from_suite SUITE DIRECTORY PACKAGE...: download as fetch_from_suite does.
+# unpack_fetched_from_suite SUITE DIRECTORY PACKAGE...: unpack in DIRECTORY what fetch_from_suite
+# downloads.
 unpack_fetched_from_suite()
 {
 	local suite=$1 dir=$2 deb archives=$CACHE/apt/$1/cache/archives
@@ -119,7 +121,8 @@ unpack_fetched_from_suite()
 	rm -f "$archives"/*.deb
 }
 
-# unpack_from_suite SUITE DIRECTORY PACKAGE...: without dependencies.
+# unpack_from_suite SUITE DIRECTORY PACKAGE...: download packages and unpack them, without
+# dependencies.
 unpack_from_suite()
 {
 	local suite=$1 dir=$2 scratch

@@ -24,7 +24,7 @@ aarch64) PACKAGE=qemu-system-arm kept=$CACHE/qemu-arm ;;
 *) die "no QEMU for $1 is known here" ;;
 esac
 
-# print_version QEMU...: nothing if the program does not run.
+# print_version QEMU...: print the version of a QEMU; nothing if the program does not run.
 print_version()
 {
 	{ "$@" --version 2>/dev/null || true; } | sed -n 's/^QEMU emulator version \([0-9.]*\).*/\1/p'

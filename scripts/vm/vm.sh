@@ -133,12 +133,13 @@ watch_guest()
 	echo nmi >"$root/monitor.in"
 }
 
-# run_guest SECONDS: see watch_guest(). Returns 0 if watch_guest() let the guest panic.
+# run_guest SECONDS: boot the guest under watch_guest SECONDS. Returns 0 if watch_guest() let it
+# panic.
 run_guest()
 {
 	rm -f "$share/alive"
-	# With -i the guest does not write to alive: its clock jumps over idle time, so it would wake
-	# up to write all the time.
+	# With -i the guest does not write to alive: its clock jumps over idle time, so it would
+	# wake up to write all the time.
 	[ ${#icount[@]} -gt 0 ] || : >"$share/alive"
 	watch_guest "$1" 6>&- 9<>"$root/never" &
 	watch=$!

@@ -35,7 +35,7 @@ class Names:
                     address, _, clock = where.partition("@")
                     self.locks[int(address, 16)].append((int(clock or 0), class_))
 
-    def find(self, address, clock):
+    def class_at(self, address, clock):
         entries = self.locks.get(address)
         if not entries:
             return None
@@ -62,7 +62,7 @@ class Truth:
                 else:
                     walk[int(word, 16)] = value
 
-    def find(self, address, clock):
+    def class_at(self, address, clock):
         at = bisect.bisect_left(self.begins, clock)
         if not 0 < at < len(self.walks) or self.ends[at - 1] > clock:
             return None
@@ -96,7 +96,7 @@ class Classes(unittest.TestCase):
         counts = collections.Counter()
         wrong = collections.Counter()
         for address, clock in read_lock_times(name + ".etl"):
-            class_, true = names.find(address, clock), truth.find(address, clock)
+            class_, true = names.class_at(address, clock), truth.class_at(address, clock)
             counts["events"] += 1
             counts["named"] += class_ is not None
             counts["marked"] += bool(class_ and UNCERTAIN_CLASS.search(class_))
@@ -137,7 +137,7 @@ class Classes(unittest.TestCase):
 
     def test_hashed_events_have_classes(self):
         names = Names("hashed.etl.names")
-        found = [names.find(address, clock) for address, clock in read_lock_times("hashed.etl")]
+        found = [names.class_at(address, clock) for address, clock in read_lock_times("hashed.etl")]
         named = [class_ for class_ in found if class_]
         print("# hashed: %d of %d events" % (len(named), len(found)))
         self.assertGreaterEqual(len(named), .97 * len(found))

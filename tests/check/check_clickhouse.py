@@ -193,7 +193,7 @@ class Fleet(unittest.TestCase):
         self.assertGreater(rows["new_lock"][2], 0)
         self.assertAlmostEqual(rows["uneven_lock"][2], 0, places=5)
 
-    def test_only_the_new_lock_is_new(self):
+    def test_query_of_new_locks_has_the_new_lock_alone(self):
         self.assertEqual(self.answers["new-locks"],
                          [["new_lock", "spin lock", str(HOSTS), "%g" % (4 * HOSTS / 1000)]])
 

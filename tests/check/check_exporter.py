@@ -35,7 +35,7 @@ def parse_samples(text, parse=text_string_to_metric_families):
 
 
 class Metrics(unittest.TestCase):
-    def test_promtool_finds_no_fault(self):
+    def test_promtool_accepts_the_metrics(self):
         for name in "exporter-before.prom", "exporter-after.prom", "exporter-budget.prom":
             checked = subprocess.run([os.path.join(PROGRAMS, "promtool"), "check", "metrics"],
                                      input=read_text(name), text=True, capture_output=True,
@@ -68,7 +68,7 @@ class Metrics(unittest.TestCase):
         for part in "hooks", "events", "tool":
             self.assertGreater(after["ntklog_overhead_seconds_total", part], 0)
 
-    def test_a_server_finds_the_contended_lock(self):
+    def test_prometheus_finds_the_contended_lock(self):
         texts = [read_text("exporter-before.prom")]
 
         class Handler(http.server.BaseHTTPRequestHandler):

@@ -73,7 +73,7 @@ class Holders(unittest.TestCase):
             self.assertEqual(struct.unpack("<II", event.data), (HOLDERS_MODE, 1))
         self.assertEqual(self.one.report["rates"]["linux"], {"mode": "holders"})
 
-    def test_same_releases_as_in_mode_full(self):
+    def test_releases_are_the_same_as_in_mode_full(self):
         """The same code released the lock, in the same order: the owner, and the first waiter."""
         for name, count in ("first_spin", 1), ("queued_spin", 2):
             callers = [[record.caller_address - one.module.start
@@ -82,7 +82,7 @@ class Holders(unittest.TestCase):
             self.assertEqual(len(callers[0]), count, name)
             self.assertEqual(callers[0], callers[1], name)
 
-    def test_same_releases_as_in_the_kernels_trace(self):
+    def test_releases_are_the_same_as_in_the_kernels_trace(self):
         for one in self.one, self.full:
             for name in "first_spin", "queued_spin":
                 self.assertEqual([record.thread_id for record in one.releases_with_waiter(name)],
@@ -120,7 +120,7 @@ class Holders(unittest.TestCase):
                                  for record in one.records))
         self.assertEqual(self.one.releases_with_waiter("queued_read"), [])
 
-    def test_wait_is_charged_to_who_released_the_lock(self):
+    def test_wait_is_charged_to_the_task_that_released_the_lock(self):
         lock = "0x%x" % self.one.locks["queued_spin"]
         rows = [row for row in self.one.report["blockers"] if row["lock"].split()[0] == lock]
         charged = sum(row["charged_total_ns"] for row in rows if not row["holder"].startswith("("))
@@ -171,7 +171,7 @@ class Both(unittest.TestCase):
         self.assertLessEqual(missed["cycles"], 0.05 * (same + other + missed)["cycles"])
         return traced
 
-    def test_spin_locks_agree(self):
+    def test_releases_of_spin_locks_agree_with_the_kernels_trace(self):
         records = etl.decode_spin_locks(etl.decode(read_bytes("traced-spinning.etl")))
         holds = [(record, Release(record.thread_id, record.release_time, record.spin_lock_address))
                  for record in records if record.acquire_mode == 1]
@@ -185,7 +185,7 @@ class Both(unittest.TestCase):
                     if hold.thread not in {release.thread for release in traced[hold.lock]}]
         self.assertLessEqual(len(invented), 0.05 * len(blockers), invented[:5])
 
-    def test_locks_that_sleep_agree(self):
+    def test_releases_of_locks_that_sleep_agree_with_the_kernels_trace(self):
         records = etl.decode_resources(etl.decode(read_bytes("traced-sleeping.etl")))
         holds = [(record, Release(record.thread_id, record.acquire_time + record.hold_time,
                                   record.resource))

@@ -56,13 +56,13 @@ class Pairs(unittest.TestCase):
         self.assertGreater(len(instructions), most // 2, listing)
         self.assertEqual(sum(map(is_locked, instructions)), locked, listing)
 
-    def test_in_stack_pair_has_at_most_20_and_2_locked(self):
+    def test_in_stack_pair_has_at_most_20_instructions_and_2_locked_ones(self):
         self.check_pair("in_stack_at_dpc_level", 20, 2)
 
-    def test_ordinary_pair_has_at_most_8_and_1_locked(self):
+    def test_ordinary_pair_has_at_most_8_instructions_and_1_locked_one(self):
         self.check_pair("ordinary_at_dpc_level", 8, 1)
 
-    def test_executive_pairs_have_at_most_10_and_14_and_2_locked(self):
+    def test_executive_pairs_have_at_most_10_and_14_instructions_and_2_locked_ones(self):
         self.check_pair("ex_exclusive_at_dpc_level", 10, 2)
         self.check_pair("ex_shared_at_dpc_level", 14, 2)
 

@@ -58,7 +58,7 @@ MODULE_SOURCE = "\n".join(strip_comments(read_text(os.path.join(SOURCES, name)))
 WORDS_OF_SOURCE = set(re.findall(r"\w+", MODULE_SOURCE))
 
 
-def is_private(name):
+def name_is_private(name):
     return name.startswith("__") and not re.match(r"__drv_|__analysis_", name)
 
 
@@ -83,7 +83,7 @@ def types_of(source):
 
 
 class Linkage(unittest.TestCase):
-    def test_inputs_have_the_known_names(self):
+    def test_inputs_of_the_check_have_known_names(self):
         names = {name for name, _, _ in FUNCTIONS}
         self.assertGreater(len(names), 150)
         self.assertGreater(len(EXPORTED), 40)
@@ -117,13 +117,13 @@ class Linkage(unittest.TestCase):
 
     def test_every_function_in_a_header_is_called(self):
         self.assertEqual([name for name, _, defined in FUNCTIONS
-                          if defined and not is_private(name) and
+                          if defined and not name_is_private(name) and
                           not re.search(r"\b%s\(" % name, MODULE_SOURCE)], [])
 
     def test_every_macro_is_used(self):
         self.assertEqual([name for header in HEADERS
                           for name in macros_of(strip_comments(read_text(header)))
-                          if not is_private(name) and name not in WORDS_OF_SOURCE], [])
+                          if not name_is_private(name) and name not in WORDS_OF_SOURCE], [])
 
     def test_every_type_and_enumerator_is_used(self):
         self.assertEqual([name for header in HEADERS

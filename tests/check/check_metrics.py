@@ -58,7 +58,7 @@ class Exporter(ExporterCase):
                         self.spin_event(3, 9000, 9100, wait=6000, caller=2))
         self.start_exporter()
 
-    def test_promtool_finds_no_fault(self):
+    def test_promtool_accepts_the_metrics(self):
         self.scrape_after_update()
         checked = run_promtool("check", "metrics", input=self.get_page()[1])
         self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
@@ -78,7 +78,7 @@ class Exporter(ExporterCase):
         self.append_events(self.spin_event(3, start, start + 8000, caller=1),
                            self.spin_event(3, start + 8000, start + 8100, wait=6000, caller=2))
 
-    def test_a_server_finds_the_contended_lock(self):
+    def test_prometheus_finds_the_contended_lock(self):
         with self.with_repeated_action(.2, self.log_contention), \
                 Server(PROGRAMS, self.directory, self.address) as server:
             top, = server.wait_for("topk(1, rate(ntklog_lock_wait_seconds_sum[10s]) > 0)")

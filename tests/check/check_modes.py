@@ -36,11 +36,11 @@ def read_bytes(name):
 
 def counter_growth(prefix, name):
     """The growth of a counter during a recording, summed over all CPUs."""
-    def sum_of_cpus(when):
+    def sum_over_cpus(when):
         header, *rows = read_bytes("%s.%s" % (prefix, when)).decode().splitlines()
         column = header.split().index(name)
         return sum(int(row.split()[column]) for row in rows)
-    return sum_of_cpus("after") - sum_of_cpus("before")
+    return sum_over_cpus("after") - sum_over_cpus("before")
 
 
 class Recording:
@@ -65,7 +65,7 @@ class Recording:
         address, _ = (self.pairs | self.waits)[name]
         return [record for record in self.records if record.spin_lock_address == address]
 
-    def row_of(self, name):
+    def report_row_of(self, name):
         address, _ = (self.pairs | self.waits)[name]
         return next(row for row in self.report["locks"]
                     if row["lock"].split()[0] == "0x%x" % address)
@@ -157,7 +157,7 @@ class Sampled(unittest.TestCase):
         self.assertLessEqual(sum(bool(record.spin_count) for record in self.one.records), waited)
 
     def test_long_hold_stands_for_as_many_as_a_short_one(self):
-        row = self.one.row_of("long")
+        row = self.one.report_row_of("long")
         # Acquisitions of timer ticks shift the count.
         self.assertTrue(1 <= row["sampled"] <= 40, row)
         self.assertEqual(row["acquisitions"], RATE * row["sampled"])
@@ -166,7 +166,8 @@ class Sampled(unittest.TestCase):
 
     def test_report_estimates_the_true_numbers(self):
         for name, delta in ("alone", 15000), ("inner", 42000), ("write", 42000):
-            self.assertAlmostEqual(self.one.row_of(name)["acquisitions"], 100000, delta=delta)
+            self.assertAlmostEqual(self.one.report_row_of(name)["acquisitions"], 100000,
+                                   delta=delta)
 
     def test_records_have_the_mode_of_the_lock(self):
         for name, mode in ("alone", 1), ("read", 2), ("write", 3):
@@ -223,7 +224,7 @@ class WaitsAlone(unittest.TestCase):
                           if rwlock <= record.spin_lock_address < rwlock + 8], [])
 
     def test_report_does_not_invent_holds(self):
-        row = self.all["waits"].row_of("queued_spin")
+        row = self.all["waits"].report_row_of("queued_spin")
         for column in "hold_total_ns", "hold_mean_ns", "acquisitions", "depth":
             self.assertIsNone(row[column])
         self.assertGreater(row["wait_total_ns"], 0)

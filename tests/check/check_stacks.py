@@ -90,7 +90,7 @@ class Stacks(unittest.TestCase):
     def setUpClass(cls):
         cls.all = Recording("all", 0)
 
-    def test_chains_are_found_exactly(self):
+    def test_stacks_are_the_known_chains_of_calls(self):
         for lock in SPINNING + SLEEPING:
             _, stack = self.all.stack_of(lock)
             self.assertIsNotNone(stack, lock)

@@ -17,8 +17,8 @@ print_settings()
 	done
 }
 
-# claim_in_background FILE WORD...: wait until the program has done the operations WORD..., and set
-# owner to its process id.
+# claim_in_background FILE WORD...: start the program, which claims a session by FILE, set owner to
+# its process id, and wait until it has done the operations WORD... and holds the claim.
 claim_in_background()
 {
 	rm -f claimed

@@ -5,7 +5,7 @@
 
 echo start >$S/state
 check "example: loads" insmod ntklog_example.ko
-check "example: prints the result that its comment promises" sh -c \
+check "example: finds the key of each second request" sh -c \
 	"dmesg | grep 'ntklog_example: 1000 requests, 500 found in the table'"
 cat $D/locks >locks.txt
 cat $D/locks_information >locks.bin

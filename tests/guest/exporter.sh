@@ -29,7 +29,7 @@ update_count_reaches()
 	[ "$(print_update_count)" -ge "$1" ]
 }
 
-# contend_for_an_inode: four writers append to one file.
+# contend_for_an_inode: let four writers append to one file.
 contend_for_an_inode()
 {
 	writers=
@@ -42,8 +42,9 @@ contend_for_an_inode()
 	rm -f /tmp/one
 }
 
-# the_lock_of_an_inode_is_first: contend, and test that tasks have waited longest for this lock.
-the_lock_of_an_inode_is_first()
+# inode_lock_is_waited_for_longest: contend for the lock of an inode, and test that no lock has a
+# longer wait in the metrics.
+inode_lock_is_waited_for_longest()
 {
 	contend_for_an_inode
 	updates=$(print_update_count)
@@ -65,7 +66,7 @@ count=1
 start_exporter --mode full --budget 100%
 check "exporter: it offers metrics" wait_for metrics_match '^ntklog_updates_total [2-9]'
 wget -q -O exporter-before.prom $URL
-check "exporter: it sums up the load" repeat_until the_lock_of_an_inode_is_first
+check "exporter: it sums up the load" repeat_until inode_lock_is_waited_for_longest
 wget -q -O exporter-after.openmetrics --header 'Accept: application/openmetrics-text' $URL
 check "exporter: another one is refused" sh -c \
 	"! LD_LIBRARY_PATH=/bin ntklog exporter 2>/tmp/said && grep 'another ntklog exporter' /tmp/said"

@@ -17,7 +17,8 @@ for file in $D/group_mask $D/counters $D/held $D/identities $D/tasks $D/locks $D
 	check "files: ${file#"$D/"} can be read only" file_mode_is "$file" 400
 done
 
-# refusal_is_logged FILE TEXT MESSAGE: only the first refused write of each file is logged.
+# refusal_is_logged FILE TEXT MESSAGE: test that FILE refuses TEXT, and the kernel log has MESSAGE.
+# Only the first refused write of each file is logged.
 refusal_is_logged()
 {
 	dmesg -c >/dev/null

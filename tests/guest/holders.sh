@@ -5,8 +5,8 @@
 
 . ./linux_lib.sh
 
-# trace_releases: let the kernel write its event contended_release to its own trace, with the time
-# stamp counter and whole addresses.
+# trace_releases: let the kernel write its event contended_release to its own trace, with time
+# stamps of the TSC and unhashed addresses.
 trace_releases()
 {
 	echo >$T/trace
@@ -93,9 +93,9 @@ else
 	check "holders: the refused record restores the mode" is "$(cat $D/linux_mode)" full
 fi
 
-# record_crowd FAMILY GROUPS FUNCTION: while four tasks call the function in a loop. If the kernel has
-# the event contended_release, record once more while the kernel traces it. The event comes after
-# ntklog's test for waiters, so more waiters are missed then.
+# record_crowd FAMILY GROUPS FUNCTION: record the groups while four tasks call FUNCTION in a loop.
+# If the kernel has the event contended_release, record once more while the kernel traces it. The
+# event comes after ntklog's test for waiters, so that test misses more waiters then.
 record_crowd()
 {
 	touch /tmp/crowd

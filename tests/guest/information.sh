@@ -6,7 +6,8 @@
 
 I=$P
 
-# information_is_refused LENGTH WORD...: nothing may change.
+# information_is_refused LENGTH WORD...: test that the file refuses the first LENGTH bytes of the
+# words and reads as before.
 information_is_refused()
 {
 	length=$1
@@ -21,7 +22,8 @@ information_is_refused()
 	is "$(print_32bit_words $I/information)" "$before"
 }
 
-# information_is_accepted LENGTH EXPECTED WORD...: the file then reads EXPECTED.
+# information_is_accepted LENGTH EXPECTED WORD...: test that the file takes the first LENGTH bytes
+# of the words and then reads EXPECTED.
 information_is_accepted()
 {
 	length=$1 expected=$2

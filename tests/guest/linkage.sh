@@ -5,7 +5,8 @@
 
 . ./lib.sh
 
-# save_reports MODE: without the kernel's time stamps, in reports-MODE.
+# save_reports MODE: save the reports, without the kernel's time stamps, in reports-MODE, and test
+# that there are twelve.
 save_reports()
 {
 	dmesg | sed 's/^\[[^]]*\] //' | grep -E '^(Ke|Ex)[A-Za-z]*: ' >"reports-$1"

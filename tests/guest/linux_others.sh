@@ -120,7 +120,8 @@ kill -9 $recorder
 wait $recorder
 check "linux: recording killed: functions are restored" wait_for spinning_hooks_are_off
 
-# selftest_is_right FILE: all functions in all eight contexts are the same.
+# selftest_is_right FILE: test that the self-test finds all functions the same in all eight
+# contexts.
 selftest_is_right()
 {
 	awk -v all="$ALL_FUNCTIONS" 'NR == 1 { wide = NF; next }

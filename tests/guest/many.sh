@@ -29,7 +29,7 @@ done
 check "many: all groups are enabled" is "$(cat $D/group_mask)" "0x20000004 PERF_CONTEXT_SWITCH
 0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-# overwrite_buffers: all four of each CPU.
+# overwrite_buffers: run the torture until session 7 has overwritten four buffers of each CPU.
 overwrite_buffers()
 {
 	before=$(cat $D/sessions/7/stats)

@@ -10,7 +10,8 @@ planted=$GROUPS_OF_LINUX
 # Not all architectures can redirect the functions of spin locks.
 ! grep -q '^spinlock: unavailable' $D/linux || planted=linux_mutex,linux_rwsem
 
-# record_planted NAME RATE OPTION...
+# record_planted NAME RATE OPTION...: record planted_holders.ko at this rate of releases in
+# planted-NAME.etl, and save the module's output in planted-NAME.truth.
 record_planted()
 {
 	file=planted-$1
@@ -24,7 +25,7 @@ record_planted()
 	ntklog report --table blockers --top 0 "$file.etl" >"$file.txt"
 }
 
-# With the greatest rate a release is written because of a waiter.
+# At the greatest rate only the releases of holders with waiters, and of waiters, are written.
 record_planted holders 4294967295 -e "$planted"
 record_planted switches 1 -e linux_mutex,linux_rwsem,contextswap
 record_planted stacks 4294967295 -e "$planted" --stacks

@@ -4,13 +4,14 @@
 # Run the lines of Documentation/guide/recipes.rst for trace-cmd, perf and bpftrace
 # (recipes.commands), which are in the Debian root/.
 
-# run_in_debian COMMAND: run a line of the page
+# run_in_debian COMMAND: run a command of the page in root/.
 run_in_debian()
 {
 	chroot root sh -c "cd /tmp; $1"
 }
 
-# Record a load, and find the last event of the line in the recording.
+# trace_cmd_records COMMAND: run COMMAND during a load, and test that its recording has the last
+# event that COMMAND names.
 trace_cmd_records()
 {
 	event=${1##*ntklog:}
@@ -28,7 +29,8 @@ trace_cmd_records()
 	! grep 'FAILED TO PARSE' /tmp/report
 }
 
-# Wait until the tracepoint is in use, run the workload, and end the line as Ctrl-C does.
+# bpftrace_prints_its_map COMMAND: start COMMAND, run the workload when the tracepoint is in use,
+# end COMMAND as Ctrl-C does, and test that it prints its map.
 bpftrace_prints_its_map()
 {
 	chroot root sh -c "exec $1" >/tmp/said 2>&1 &

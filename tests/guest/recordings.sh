@@ -16,7 +16,8 @@ no_session_is_left()
 		! ntklog status --json | grep '"unread": [1-9]'
 }
 
-# running_groups_are GROUPS: in the order of the sessions' numbers.
+# running_groups_are GROUPS: test that the started sessions, in the order of their numbers, have
+# these groups.
 running_groups_are()
 {
 	is "$(for n in 0 1 2 3 4 5 6 7; do
@@ -33,7 +34,7 @@ exit_status_is()
 	is $? "$expected"
 }
 
-# process_claims_or_is_gone PROCESS
+# process_claims_or_is_gone PROCESS: test that the process owns a session or does not exist.
 process_claims_or_is_gone()
 {
 	! kill -0 "$1" 2>/dev/null || grep -q "^$1 " $D/sessions/*/owner

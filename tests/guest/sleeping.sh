@@ -92,8 +92,8 @@ check "sleeping: attached and detached under load: no hook is left" is $left 0
 check "sleeping: attached and detached under load: counters balance" sleeping_counts_are_balanced
 check "sleeping: attached and detached under load: the records of tasks are freed" \
 	task_records_are_gone
-# most_holds_are_tracked: tasks that exit have no slot, nor has a task for which no spare record was
-# left.
+# most_holds_are_tracked: test that more than half of the acquisitions are tracked. A task that
+# exits has no slot, nor has a task for which no spare record was left.
 most_holds_are_tracked()
 {
 	echo "untracked $(print_counter_sum SleepingUntracked) of $(print_counter_sum SleepingAcquired)"

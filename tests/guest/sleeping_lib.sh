@@ -30,7 +30,8 @@ sleeping_hooks_are_off()
 	is "$(count_hooked_functions)" 0 && is "$(print_sleeping_number owned)" 0
 }
 
-# print_expected_held: the lines that the file held must have while sleeping_locks block=1 runs.
+# print_expected_held: print the lines that the file held must have while sleeping_locks block=1
+# runs.
 print_expected_held()
 {
 	for kind in mutex percpu_rwsem rt_mutex; do
@@ -42,7 +43,7 @@ print_expected_held()
 	done
 }
 
-# open_holds_of_held FILE: address, task, kind and state of the locks of sleeping_locks.
+# open_holds_of_held FILE: print address, task, kind and state of the locks of sleeping_locks.
 open_holds_of_held()
 {
 	sed -n -e 's/ waiting / waits /' -e '/^0x.*\[sleeping_locks\]/p' "$1" |
@@ -51,7 +52,8 @@ open_holds_of_held()
 		done | sort
 }
 
-# open_holds_of_dump FILE: the same of a dump on standard input, for the locks that are in FILE.
+# open_holds_of_dump FILE: print the same from a dump on standard input, for the locks that are in
+# FILE.
 open_holds_of_dump()
 {
 	open_holds_of_held "$1" | cut -d ' ' -f 1 | sort -u >/tmp/held_addresses
@@ -59,7 +61,8 @@ open_holds_of_dump()
 		grep -F -f /tmp/held_addresses | sort
 }
 
-# 6.1 does not let modules read the stacks of other tasks.
+# held_has_stack: test that the file held has the stack of the holder. Kernel 6.1 does not let
+# modules read the stacks of other tasks, so there must be none.
 held_has_stack()
 {
 	case $(uname -r) in
@@ -109,13 +112,13 @@ task_records_are_gone()
 	grep -q '^task records: 0, spare: 0$' $D/linux
 }
 
-# print_sleeping_number NAME: this number in the line "sleeping locks" of the file linux.
+# print_sleeping_number NAME: print the number NAME of the line "sleeping locks" of the file linux.
 print_sleeping_number()
 {
 	sed -n "s/^sleeping locks\(.*,\)\{0,1\} $1: \([0-9]*\).*/\2/p" $D/linux
 }
 
-# sleeping_counts_are_balanced: each acquisition and each wait has been counted as ended once.
+# sleeping_counts_are_balanced: test that each acquisition and each wait was counted as ended once.
 sleeping_counts_are_balanced()
 {
 	cat $D/linux $D/counters

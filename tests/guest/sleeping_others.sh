@@ -10,8 +10,9 @@ insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
 start_load 50000
 
-# many_are_released_since NUMBER: more than fifty.
-many_are_released_since()
+# fifty_are_released_since NUMBER: test that the count of releases exceeds NUMBER by more than
+# fifty.
+fifty_are_released_since()
 {
 	[ "$(print_counter_sum SleepingReleased)" -gt $(($1 + 50)) ]
 }
@@ -32,7 +33,7 @@ for tracer in function function_graph; do
 		is "$(count_hooked_functions)" $SLEEPING_FUNCTIONS
 	before=$(print_counter_sum SleepingReleased)
 	check "sleeping: $tracer tracer and kprobes: acquisitions are counted" \
-		wait_for many_are_released_since $before
+		wait_for fifty_are_released_since $before
 	check "sleeping: $tracer tracer and kprobes: the tracer has the functions" \
 		wait_for grep -q 'mutex_unlock' $T/trace
 	check "sleeping: $tracer tracer and kprobes: the kprobes are hit" wait_for sh -c \

@@ -19,7 +19,8 @@ check "stacks: hook ids are taken" write_succeeds $S/stacks '0x0529' "0x0529 spi
 check "stacks: none is taken" write_succeeds $S/stacks none
 check "stacks: another session keeps its setting" is "$(cat $D/sessions/1/stacks)" none
 
-# run_stack_chain PREFIX: leave PREFIX.kallsyms and PREFIX.truth.
+# run_stack_chain PREFIX: run stack_chain.ko, and save its symbols in PREFIX.kallsyms and its output
+# in PREFIX.truth.
 run_stack_chain()
 {
 	lines=$(dmesg | wc -l)

@@ -18,7 +18,7 @@ process_can_be_killed()
 	wait_for process_has_ended "$1"
 }
 
-# waits_in_ntklog PROCESS: in a function of the module.
+# waits_in_ntklog PROCESS: test that the process waits in a function of the module.
 waits_in_ntklog()
 {
 	grep -q '\[ntklog\]' "/proc/$1/stack"
@@ -29,7 +29,7 @@ file_content_is()
 	is "$(cat "$1")" "$2"
 }
 
-# failure_has_errno ERRNO
+# failure_has_errno ERRNO: test that the file failures has PERF_LINUX_SPINLOCK with ERRNO.
 failure_has_errno()
 {
 	cat $S/failures

@@ -21,15 +21,16 @@ suspend_count_is()
 	[ "$(cat /sys/power/suspend_stats/success)" = "$1" ]
 }
 
-# count_observed_events: hook id 0xA04F, 0x18 bytes, flags 0xC0. Line feeds are made before flags,
-# and zeros visible, so that grep finds such an event at the beginning of a line.
+# count_observed_events: print the number of events with hook id 0xA04F, 0x18 bytes and flags 0xC0.
+# tr turns zeros into letters and the flags byte into a line feed, so that grep finds such an event
+# at the beginning of a line.
 count_observed_events()
 {
 	cat $S/cpu* | tr '\000\n\300' 'zy\n' | grep -a -c "^$(printf '\030zO\240')"
 }
 
-# suspend_and_resume: a function, so that the shell has read all of it before the shared directory
-# is gone.
+# suspend_and_resume: this is a function, so that the shell has read all of it before the shared
+# directory is gone.
 suspend_and_resume()
 {
 	insmod ntklog.ko buffers=64

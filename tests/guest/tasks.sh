@@ -40,7 +40,8 @@ tasks_waited_for_each_other()
 	cat tasks.csv
 	grep -q '/ends.scope.*/execs.scope' tasks.csv && grep -q '/execs.scope.*/ends.scope' tasks.csv
 }
-# If a CPU stalls, one writer may be done before the other one begins.
+# record_writers_that_wait: record two writers, and test that each waited for the other. If a CPU
+# stalls, one writer may be done before the other one begins.
 record_writers_that_wait()
 {
 	record_writers && tasks_waited_for_each_other
@@ -48,7 +49,7 @@ record_writers_that_wait()
 check "tasks: record two processes of two cgroups" repeat_until record_writers_that_wait
 check "tasks: every task has a name" sh -c "! grep 'have no name' tasks.log"
 
-# names_file_has_task NAME ID PROCESS CGROUP
+# names_file_has_task NAME ID PROCESS CGROUP: test that tasks.etl.names has this task.
 names_file_has_task()
 {
 	grep "^thread $2[@ ]" tasks.etl.names
@@ -61,7 +62,7 @@ check "tasks: the process that called exec has the name before" \
 check "tasks: the process that called exec has the name after, from a time on" \
 	grep "^thread $(cat /tmp/execs.pid)@[0-9]* dd$(printf '\t')" tasks.etl.names
 
-# print_column_sum COLUMN TABLE OPTION...: in hundreds.
+# print_column_sum COLUMN TABLE OPTION...: print the sum of a column, divided by 100.
 print_column_sum()
 {
 	column=$1
@@ -94,7 +95,7 @@ done
 END
 sh /tmp/writer first 2>/dev/null &
 sh /tmp/writer second 2>/dev/null &
-# top_json_has BY PATTERN...
+# top_json_has BY PATTERN...: test that the JSON of top --by BY has no lost events and each pattern.
 top_json_has()
 {
 	by=$1

@@ -24,7 +24,8 @@ grep -q '^ntklog ' /proc/modules || insmod ntklog.ko
 check "unload: a session works after loading again" sh -c ". ./lib.sh
 	echo 0 >$S/flush_timer && echo start >$S/state && echo stop >$S/state &&
 	[ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
-# Have records of tasks made, by mutexes that living tasks acquire.
+# make_task_records: let living tasks acquire mutexes while a session records mutexes, so that they
+# get records.
 make_task_records()
 {
 	echo PERF_LINUX_MUTEX >$S/group_mask

@@ -238,7 +238,7 @@ def process_event(pid, name, version=4, bits=64, type_=3, authorities=5, system_
 
 
 def thread_event(tid, pid, version=3, bits=64, type_=3, name="", set_name=False):
-    """A thread event of Windows; type_ as for process(). With set_name, one that names a thread."""
+    """A thread event of Windows; type_ as for process_event(). With set_name, one that names a thread."""
     pointer = "Q" if bits == 64 else "I"
     if set_name:
         return perfinfo(0x0548, struct.pack("<II", pid, tid) + utf16_with_nul(name), 2, bits)

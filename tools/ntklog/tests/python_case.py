@@ -26,7 +26,7 @@ def run_python(script, *arguments, **options):
 
 
 class Python(tool.Case):
-    def open(self, **options):
+    def open_trace(self, **options):
         return ntklog.open(self.path, **options)
 
     def dump_events(self):

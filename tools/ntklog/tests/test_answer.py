@@ -358,7 +358,7 @@ class Reasons(Case):
         self.assertEqual(parts.get("free_next_owner_without_cpu", 0) +
                          parts.get("free_next_owner_asleep", 0), 3000)
 
-    def test_want_of_cpus_is_said_first(self):
+    def test_most_waiting_without_a_cpu_is_called_want_of_cpus(self):
         self.write_events(switch_event(1500, 55, 57, state=1), switch_event(4500, 57, 55),
                           sleeping_event(1000, 5000), sleeping_event(5000, 5100, 4000, thread=56))
         self.assertIn("=> 75% of the waiting is want of CPUs, not of locks.", self.report())

@@ -124,11 +124,11 @@ class Text(Case):
                       "   Held 75%: holds_long 75%; free 25%\n", text)
         self.assertIn("2.00ms of waiting = 1.50ms held + 500us free + 0ns unknown", text)
 
-    def test_file_without_waits_has_one_line(self):
+    def test_answer_of_a_file_without_waits_says_so(self):
         self.write_events(spin_event(1000, 5000))
         self.assertRegex(self.report(), r"^No recorded task waited for a lock in .* s of 2 CPUs\.\n\n")
 
-    def test_file_without_locks_has_one_line(self):
+    def test_answer_of_a_file_without_locks_says_so(self):
         self.write(etl.file(switch_event(1000, 55, 56)))
         self.assertTrue(self.report().startswith("This file has no events of locks.\n\n"))
 

@@ -449,7 +449,7 @@ class Perfetto(Case):
         self.assertEqual([(hold["ts"], wait["ts"]) for hold, wait in trace.flows],
                          [(0, 50 * self.US)])
 
-    def test_names_are_written_once(self):
+    def test_names_of_the_trace_are_written_once(self):
         self.assertEqual(self.convert_to_perfetto(*self.events_at(*range(100, 3000, 100))).resets,
                          1)
         count = 70000

@@ -264,7 +264,7 @@ def csv_lines(made, names, header):
 
 
 class Formats(unittest.TestCase):
-    def check(self, bits, names):
+    def check_formats(self, bits, names):
         made = Made(bits).add_all()
         # All buffers are of one processor, with 20 events each.
         parts = [made.events[at:at + 20] for at in range(0, len(made.events), 20)]
@@ -291,16 +291,16 @@ class Formats(unittest.TestCase):
             self.assertEqual(len(outputs[option]) - 3, len(made.events))
 
     def test_all_types_of_a_64_bit_trace_are_printed(self):
-        self.check(64, False)
+        self.check_formats(64, False)
 
     def test_all_types_of_a_64_bit_trace_are_printed_with_names(self):
-        self.check(64, True)
+        self.check_formats(64, True)
 
     def test_all_types_of_a_32_bit_trace_are_printed(self):
-        self.check(32, False)
+        self.check_formats(32, False)
 
     def test_all_types_of_a_32_bit_trace_are_printed_with_names(self):
-        self.check(32, True)
+        self.check_formats(32, True)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class Longest(Case):
         self.assertEqual([step["place"] for step in wait["steps"]],
                          ["holds_long", "holds_too", "holds_too", "waits_long"])
 
-    def test_the_ten_longest_are_kept_in_their_order(self):
+    def test_ten_longest_waits_are_kept_in_their_order(self):
         lengths = [500, 900, 100, 1000, 300, 800, 200, 600, 1200, 400, 700, 1100, 1300]
         events = [event for number, length in enumerate(lengths) for event in (
             spin_event(10000 * number + 1000, 10000 * number + 3000),

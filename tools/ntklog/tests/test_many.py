@@ -52,7 +52,7 @@ class Fleet(tool.Case):
 
 
 class Many(Fleet):
-    def report(self, *arguments, status=0):
+    def report_files(self, *arguments, status=0):
         result = run_tool("report", *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         if not status:
@@ -62,14 +62,14 @@ class Many(Fleet):
     def test_rows_are_those_of_each_file_with_its_host(self):
         """There are more files than CPUs."""
         paths = self.write_fleet(3 * os.cpu_count() + 2)
-        output = self.report("--json", *paths).stdout
+        output = self.report_files("--json", *paths).stdout
         many = json.loads(output)
         self.assertEqual(tool.undescribed_fields(many, "report"), set())
         self.assertEqual([host["host"] for host in many["hosts"]],
                          ["h%02d" % i for i in range(len(paths))])
         self.assertEqual(many["files_not_read"], 0)
         for i, path in enumerate(paths):
-            one = json.loads(self.report("--json", path).stdout)
+            one = json.loads(self.report_files("--json", path).stdout)
             host = "h%02d" % i
             self.assertEqual(many["hosts"][i], {
                 "host": host, "seconds": one["seconds"], "events": one["events"]})
@@ -79,18 +79,19 @@ class Many(Fleet):
                 of_host = [{key: value for key, value in row.items() if key != "host"}
                            for row in many[table] if row["host"] == host]
                 self.assertCountEqual(of_host, rows, table)
-        self.assertEqual(self.report("--json", os.path.dirname(paths[0])).stdout, output)
+        self.assertEqual(self.report_files("--json", os.path.dirname(paths[0])).stdout, output)
 
     def test_the_first_rows_are_those_of_all_files(self):
         paths = self.write_fleet(9)
-        rows = json.loads(self.report("--json", "--top", "3", *paths).stdout)["locks"]
+        rows = json.loads(self.report_files("--json", "--top", "3", *paths).stdout)["locks"]
         self.assertEqual([(row["host"], row["lock"]) for row in rows],
                          [("h08", "0x10"), ("h07", "0x10"), ("h06", "0x10")])
-        text = self.report("--table", "locks", "--top", "1", *paths).stdout
+        text = self.report_files("--table", "locks", "--top", "1", *paths).stdout
         self.assertIn("54 events in 9.000 s of 9 files\n", text)
         self.assertRegex(text, r"(?m)^host +lock .*\nh08 +0x10 ")
         self.assertNotIn("h07", text)
-        made = self.report("--csv", "--columns", "wait_total", "--sort", "lock", *paths).stdout
+        made = self.report_files("--csv", "--columns", "wait_total", "--sort", "lock",
+                                 *paths).stdout
         table = list(csv.reader(io.StringIO(made)))
         self.assertEqual(table[0], ["table", "host", "lock", "wait_total_ns"])
         self.assertEqual([row[2] for row in table[1:19]], 9 * ["0x10"] + 9 * ["0x20"])
@@ -103,16 +104,18 @@ class Many(Fleet):
                     (paths, "host lock locks"), (paths[:1], "lock locks"),
                     (("--by", "cpu", *paths), "host lock by locks"),
                     (("--ndjson", *paths[:1]), "host lock locks")):
-                result = self.report("--table", "locks", option, "nothing", *options, status=2)
+                result = self.report_files("--table", "locks", option, "nothing", *options,
+                                           status=2)
                 self.assertIn("\n  locks: %s " % first, result.stderr)
-        self.assertRegex(self.report("--table", "locks", "--columns", "help").stdout,
+        self.assertRegex(self.report_files("--table", "locks", "--columns", "help").stdout,
                          r"^locks: .*\n  host +text +machine, .*\n  lock +text")
 
     def test_hosts_show_their_heaviest_rows_first(self):
         paths = [self.write_trace(name, spin_event(0x10, 5), spin_event(0x20, 700),
                                   spin_event(0x30, 9))
                  for name in ("b.etl", "a.etl")]
-        rows = json.loads(self.report("--json", "--sort", "host", "--top", "2", *paths).stdout)
+        rows = json.loads(self.report_files("--json", "--sort", "host", "--top", "2",
+                                            *paths).stdout)
         self.assertEqual([(row["host"], row["lock"]) for row in rows["locks"]],
                          [("a", "0x20"), ("a", "0x30")])
 
@@ -124,14 +127,15 @@ class Many(Fleet):
                 ((mutex, nothing), "Linux' locks that sleep", "kind +"),
                 ((resource, mutex), "Executive resources and Linux' locks that sleep", "kind +"),
                 ((resource, nothing), "Executive resources", "")):
-            text = self.report("--wide", "--table", "resources", *paths).stdout
+            text = self.report_files("--wide", "--table", "resources", *paths).stdout
             self.assertRegex(text, r"\n%s, by wait_total.*\nhost +lock +%sheld as " % (title, column))
-        text = self.report("--table", "resources", "--columns", "wait_total", mutex, nothing).stdout
+        text = self.report_files("--table", "resources", "--columns", "wait_total", mutex,
+                                 nothing).stdout
         self.assertRegex(text, r"\nLinux' locks that sleep, by wait_total.*\n *wait\n")
 
     def test_files_of_one_name_get_different_hosts(self):
         paths = [self.write_trace("%s/h.etl" % name, spin_event(0x10, 100)) for name in ("a", "b")]
-        rows = json.loads(self.report("--json", *paths).stdout)["locks"]
+        rows = json.loads(self.report_files("--json", *paths).stdout)["locks"]
         self.assertEqual({row["host"] for row in rows}, set(paths))
 
     def test_a_bad_file_is_named_and_the_others_are_shown(self):
@@ -140,20 +144,20 @@ class Many(Fleet):
         with open(empty, "wb"):
             pass
         for bad in empty, empty + ".missing":
-            result = self.report(paths[0], bad, paths[2], status=1)
+            result = self.report_files(paths[0], bad, paths[2], status=1)
             self.assertIn(bad + ": ", result.stderr)
             self.assertIn("of 2 files; 1 file could not be read\n", result.stdout)
             self.assertIn("h02", result.stdout)
-            many = json.loads(self.report("--json", bad, paths[0], status=1).stdout)
+            many = json.loads(self.report_files("--json", bad, paths[0], status=1).stdout)
             self.assertEqual((len(many["hosts"]), many["files_not_read"]), (1, 1))
         with open(paths[1], "r+b") as stream:
             stream.truncate(os.path.getsize(paths[1]) - 7)
-        result = self.report(*paths, status=1)
+        result = self.report_files(*paths, status=1)
         self.assertIn(paths[1] + ": ", result.stderr)
         self.assertIn("of 3 files\n", result.stdout)
 
     @unittest.skipIf(tool.HAS_ASAN, "the sanitizer needs more memory than the limit leaves")
-    def test_rows_without_memory_are_of_no_file(self):
+    def test_file_whose_rows_need_too_much_memory_is_left_out(self):
         """The memory of the process that shows the rows ends in the middle of those of a file."""
         pipe = os.path.join(self.directory.name, "pipe")
         os.mkfifo(pipe)
@@ -198,7 +202,7 @@ class Many(Fleet):
                                   etl.stack_event(time, [address, 0xFFFFFFFF82000000]))
                  for name, address in (("a.etl", 0xFFFFFFFF81000001),
                                        ("b.etl", 0xFFFFFFFF81000002))]
-        text = self.report("--stacks", *paths).stdout
+        text = self.report_files("--stacks", *paths).stdout
         for host, address in ("a", 1), ("b", 2):
             self.assertRegex(text, r"\n  host %s, records 1, acquired[^\n]*\n(    [^\n]*\n)?"
                              r"      0xffffffff8100000%d\n      0xffffffff82000000\n" % (host, address))
@@ -206,30 +210,30 @@ class Many(Fleet):
     def test_lock_that_one_file_has_is_found(self):
         paths = [self.write_trace("a.etl", spin_event(0x10, 100)),
                  self.write_trace("b.etl", spin_event(0x20, 100))]
-        rows = json.loads(self.report("--json", "--lock", "0x20", *paths).stdout)["locks"]
+        rows = json.loads(self.report_files("--json", "--lock", "0x20", *paths).stdout)["locks"]
         self.assertEqual([(row["host"], row["lock"]) for row in rows], [("b", "0x20")])
-        result = self.report("--lock", "0x30", *paths, status=1)
+        result = self.report_files("--lock", "0x30", *paths, status=1)
         self.assertIn('no event is of a lock "0x30"', result.stderr)
         self.assertEqual(result.stdout, "")
 
     def test_options_for_one_file_are_refused_for_many(self):
         paths = self.write_fleet(2)
         for options in ("--html", "-"), ("--folded",):
-            result = self.report(*options, *paths, status=2)
+            result = self.report_files(*options, *paths, status=2)
             self.assertIn("--html and --folded take one file", result.stderr)
-        result = self.report("--columns", "moon", *paths, status=2)
+        result = self.report_files("--columns", "moon", *paths, status=2)
         self.assertIn('no table has a column "moon"', result.stderr)
-        result = self.report("--sort", "moon", *paths, status=2)
+        result = self.report_files("--sort", "moon", *paths, status=2)
         self.assertIn('no table has a column "moon"', result.stderr)
         directory = os.path.join(self.directory.name, "directory")
         os.mkdir(directory)
-        result = self.report(directory, status=1)
+        result = self.report_files(directory, status=1)
         self.assertIn("the directory has no file *.etl", result.stderr)
         self.assertIn("only one file can be given", run_tool("info", *paths).stderr)
 
 
 class DumpOfMany(Fleet):
-    def dump(self, *arguments, status=0):
+    def dump_files(self, *arguments, status=0):
         result = run_tool("dump", *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stdout
@@ -238,18 +242,18 @@ class DumpOfMany(Fleet):
         paths = self.write_fleet(2 * os.cpu_count() + 1)
         hosts = ["h%02d" % number for number in range(len(paths))]
         for options in ((), ("--cycles", "--hex"), ("--filter", "SpinCount > 0")):
-            one = [self.dump(*options, path).splitlines() for path in paths]
-            self.assertEqual(self.dump(*options, *paths).splitlines(),
+            one = [self.dump_files(*options, path).splitlines() for path in paths]
+            self.assertEqual(self.dump_files(*options, *paths).splitlines(),
                              [host + " " + line for host, lines in zip(hosts, one) for line in lines])
-            one = [map(json.loads, self.dump("--json", *options, path).splitlines())
+            one = [map(json.loads, self.dump_files("--json", *options, path).splitlines())
                    for path in paths]
-            many = self.dump("--json", *options, os.path.dirname(paths[0])).splitlines()
+            many = self.dump_files("--json", *options, os.path.dirname(paths[0])).splitlines()
             self.assertEqual(list(map(json.loads, many)),
                              [{"Host": host, **line} for host, lines in zip(hosts, one)
                               for line in lines])
             self.assertTrue(many[0].startswith('{"Host":"h00","Time":'))
-            one = [self.dump("--csv", *options, path).splitlines() for path in paths]
-            self.assertEqual(self.dump("--csv", *options, *paths).splitlines(),
+            one = [self.dump_files("--csv", *options, path).splitlines() for path in paths]
+            self.assertEqual(self.dump_files("--csv", *options, *paths).splitlines(),
                              ["Host," + one[0][0]] +
                              [host + "," + line for host, lines in zip(hosts, one)
                               for line in lines[1:]])
@@ -257,9 +261,9 @@ class DumpOfMany(Fleet):
     def test_strange_names_of_hosts_are_quoted(self):
         paths = [self.write_trace('a "b", c.etl', spin_event(0x10, 5)),
                  self.write_trace("d.etl", spin_event(0x10, 5))]
-        self.assertEqual(json.loads(self.dump("--json", *paths).splitlines()[0])["Host"],
+        self.assertEqual(json.loads(self.dump_files("--json", *paths).splitlines()[0])["Host"],
                          'a "b", c')
-        rows = list(csv.DictReader(io.StringIO(self.dump("--csv", *paths))))
+        rows = list(csv.DictReader(io.StringIO(self.dump_files("--csv", *paths))))
         self.assertEqual({row["Host"] for row in rows}, {'a "b", c', "d"})
 
     def test_a_bad_file_is_named_and_the_others_are_printed(self):
@@ -268,14 +272,14 @@ class DumpOfMany(Fleet):
         result = run_tool("dump", missing, *paths)
         self.assertEqual(result.returncode, 1)
         self.assertIn(missing + ": ", result.stderr)
-        self.assertEqual(result.stdout, self.dump(*paths))
+        self.assertEqual(result.stdout, self.dump_files(*paths))
         self.assertEqual(run_tool("dump", "--csv", missing, *paths).stdout,
-                         self.dump("--csv", *paths))
+                         self.dump_files("--csv", *paths))
 
     def test_result_needs_no_directory_for_temporary_files(self):
         paths = self.write_fleet(2)
         result = run_tool("dump", *paths, env={**os.environ, "TMPDIR": "/nonexistent"})
-        self.assertEqual((result.returncode, result.stdout), (0, self.dump(*paths)))
+        self.assertEqual((result.returncode, result.stdout), (0, self.dump_files(*paths)))
 
     @staticmethod
     def limit_file_size(size):

@@ -128,7 +128,7 @@ class Ndjson(tool.Case):
         self.assertEqual({line["host"] for line in lines}, {"good"})
         self.assertIn(bad + ": ", run_tool("report", "--ndjson", bad, good).stderr)
 
-    def test_other_form_of_output_is_refused_beside_it(self):
+    def test_ndjson_with_another_format_is_refused(self):
         for option in "--json", "--csv", "--html=x", "--folded":
             result = run_tool("report", "--ndjson", option, SAMPLES[0])
             self.assertEqual(result.returncode, 2)

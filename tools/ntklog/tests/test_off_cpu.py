@@ -57,14 +57,14 @@ class Parts(Case):
 
     def test_place_of_the_longest_block_is_reported(self):
         """In 1500 of 2000 ticks the holder was blocked in that function."""
-        def holds(lock=LOCK, at=5000):
+        def hold_and_wait_events(lock=LOCK, at=5000):
             return (etl.caller_event(LOCK, HOLDER, {"hold_blocked": 2000}, time_stamp=BASE + 5000),
                     etl.block_stack_event(lock, 1500, [SCHEDULE, SLEEP, HOLDER],
                                           time_stamp=BASE + at),
                     sleeping_event(1000, 5000),
                     *caller_and_lock(WAITER, 5000, 5100, 3000, 56, wait_blocked=2900))
 
-        parts = self.parts_of_answer(*holds())
+        parts = self.parts_of_answer(*hold_and_wait_events())
         self.assertEqual(parts, {"holder_ran": 1500, "holder_blocked": 1500})
         text = self.report()
         self.assertIn("\n   Holders blocked 50% (in p9_client_rpc), ran 50%\n", text)
@@ -74,7 +74,7 @@ class Parts(Case):
                          [None, "p9_client_rpc"])
         self.assertRegex(self.report("--table", "longest"), r"blocked in\s+p9_client_rpc\n")
         for other in (LOCK + 8, 5000), (LOCK, 4999):
-            self.parts_of_answer(*holds(*other))
+            self.parts_of_answer(*hold_and_wait_events(*other))
             self.assertNotIn("p9_client_rpc", self.report())
 
     def test_context_switches_count_instead_of_sums(self):
@@ -88,17 +88,17 @@ class Parts(Case):
 
     def test_context_switches_are_found_whatever_others_the_task_has(self):
         """A search starts at the newest switch, and may skip many."""
-        def switches(at, count):
+        def switch_events(at, count):
             return [switch_event(at + i, *((0, 55) if i % 2 else (55, 0))) for i in range(count)]
 
         for older in 0, 1, 6, 14:
             for newer in range(0, 24, 2):
                 parts = self.parts_of_answer(
-                    *switches(100, 2 * older),
+                    *switch_events(100, 2 * older),
                     switch_event(2100, 55, 0), switch_event(2400, 0, 55),
                     *caller_and_lock(HOLDER, 1000, 5000),
                     *caller_and_lock(WAITER, 5000, 5100, 3000, 56),
-                    *switches(5200, 2 * newer))
+                    *switch_events(5200, 2 * newer))
                 self.assertEqual(parts, {"holder_ran": 2700, "holder_blocked": 300},
                                  (older, newer))
 
@@ -119,11 +119,12 @@ class Parts(Case):
 
     def test_holds_with_context_switches_and_others_with_sums(self):
         """The switches of the second of two equal holds are missing."""
-        def hold(at):
+        def hold_with_sums(at):
             return caller_and_lock(HOLDER, at + 1000, at + 5000, hold_blocked=2000)
 
-        parts = self.parts_of_answer(switch_event(1000, 55, 0), switch_event(3000, 0, 55), *hold(0),
-                                     *hold(5000),
+        parts = self.parts_of_answer(switch_event(1000, 55, 0), switch_event(3000, 0, 55),
+                                     *hold_with_sums(0),
+                                     *hold_with_sums(5000),
                                      *caller_and_lock(WAITER, 10000, 10100, 7000, 56))
         self.assertEqual(parts, {"holder_ran": 2000 + 2000, "holder_blocked": 2000,
                                  "free_overtaken": 1000})
@@ -203,35 +204,35 @@ class Sampled(Case):
         return json.loads(self.report("--json", "--table", "blockers"))["blockers"]
 
     def test_states_of_one_hold_are_one_piece(self):
-        def undivided(at):
+        def undivided_events(at):
             return sleeping_event(at + 1000, at + 4500), sleeping_event(at + 5000, at + 5100, 4000,
                                                                         56)
 
-        def sums(at):
+        def events_with_sums(at):
             return (*caller_and_lock(HOLDER, at + 1000, at + 4500, hold_ready=1000,
                                      hold_blocked=1500),
                     *caller_and_lock(HOLDER, at + 5000, at + 5100, 4000, 56, wait_blocked=3700,
                                      wait_last_ready=200))
 
-        def switches(at):
+        def events_with_switches(at):
             return (switch_event(at + 1000, 56, 0), switch_event(at + 1500, 55, 57, state=1),
                     switch_event(at + 2500, 57, 55), switch_event(at + 3000, 55, 57),
-                    switch_event(at + 4500, 57, 55), *undivided(at)[:1],
+                    switch_event(at + 4500, 57, 55), *undivided_events(at)[:1],
                     switch_event(at + 4900, 0, 56),
-                    *undivided(at)[1:])
+                    *undivided_events(at)[1:])
 
-        expected = self.blocker_rows(undivided)
+        expected = self.blocker_rows(undivided_events)
         self.assertEqual([(row["holder"], row["pieces"], round(row["charged_total_ns"] / NS),
                            round(row["charged_max_ns"] / NS)) for row in expected],
                          [("holder", 200, 700000, 3500),
                           ("(free, handed over)", 200, 100000, 500)])
         for row in expected:
             self.assertGreater(row["charged_total_error"], 0.1)
-        self.assertEqual(self.blocker_rows(switches), expected)
+        self.assertEqual(self.blocker_rows(events_with_switches), expected)
         for row in expected:
             row["holder"] = row["holder"].replace("holder", "holder in holds_long")
             row["waiter"] = "waiter in holds_long"
-        self.assertEqual(self.blocker_rows(sums), expected)
+        self.assertEqual(self.blocker_rows(events_with_sums), expected)
 
 
 class Reasons(Case):

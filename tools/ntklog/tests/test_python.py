@@ -52,7 +52,7 @@ def event_of_each_kind(bits=64):
 class Events(Python):
     def compare_with_dump(self):
         dumped = self.dump_events()
-        with self.open() as trace:
+        with self.open_trace() as trace:
             events = list(trace)
         self.assertEqual([event.name for event in events], [line["Event"] for line in dumped])
         for event, line in zip(events, dumped):
@@ -101,7 +101,7 @@ class Events(Python):
         self.write(etl.file(
             etl.perfinfo(0x0529, etl.spin_lock()), etl.stack_event(SECOND, [0xFFFFFFFF81000000, 5]),
             etl.stack_event(SECOND, [77], hook_id=0x1825), etl.stack_definition_event(77, [1, 2])))
-        with self.open() as trace:
+        with self.open_trace() as trace:
             found = [dict(event) for event in trace if event.name.startswith("Stack")]
         self.assertEqual(found, [
             {"EventTimeStamp": SECOND, "StackProcess": 54, "StackThread": 55,
@@ -113,7 +113,7 @@ class Events(Python):
         self.write(etl.file(
             etl.perfinfo(0x0529, (7).to_bytes(8, "little") + etl.spin_lock(), extended=1),
             etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=2**63)))
-        with self.open(tolerant=True) as trace:
+        with self.open_trace(tolerant=True) as trace:
             first, second = list(trace)[-2:]
         self.assertEqual(first.counters, (7,))
         self.assertFalse(first.has_wrong_time)
@@ -127,15 +127,15 @@ class Events(Python):
                    etl.buffer([early], sequence=2))
         for options, order in (({}, [1, 2]), ({"order": "time"}, [1, 2]),
                                ({"order": "file"}, [2, 1])):
-            with self.open(**options) as trace:
+            with self.open_trace(**options) as trace:
                 self.assertEqual([event["ThreadId"] for event in trace
                                   if event.name == "SpinLock"], order)
-            with self.open(**options) as trace:
+            with self.open_trace(**options) as trace:
                 self.assertEqual(list(trace.columns()["SpinLock"]["ThreadId"]), order)
 
     def test_trace_has_the_fields_of_the_file_header(self):
         self.write(etl.file())
-        trace = self.open()
+        trace = self.open_trace()
         trace.close()
         self.assertTrue(trace.closed)
         self.assertEqual((trace.path, trace.buffer_size, trace.pointer_size, trace.processors,
@@ -144,14 +144,14 @@ class Events(Python):
 
     def test_wrong_names_raise_errors_that_name_them(self):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock())))
-        with self.open() as trace:
+        with self.open_trace() as trace:
             event = list(trace)[-1]
         with self.assertRaises(KeyError):
             event["Moon"]
         with self.assertRaises(TypeError):
             event[0]
         with self.assertRaises(ValueError):
-            self.open(order="moon")
+            self.open_trace(order="moon")
         with self.assertRaises(TypeError):
             ntklog.Event()
         self.assertRegex(repr(event), r"^<ntklog\.Event SpinLock at 1\.0+ on CPU 0>$")
@@ -160,9 +160,9 @@ class Events(Python):
 class Columns(Python):
     def check_columns(self):
         """Compare the columns with the events."""
-        with self.open() as trace:
+        with self.open_trace() as trace:
             tables = trace.columns()
-        with self.open() as trace:
+        with self.open_trace() as trace:
             events = [event for event in trace if event.name in tables]
         self.assertEqual({event.name for event in events}, set(tables))
         for name, columns in tables.items():
@@ -203,7 +203,7 @@ class Columns(Python):
         kinds = {}
         for versions in (1,), (4,), (1, 4), (4, 1):
             self.write(etl.file(*(swaps[version] for version in versions)))
-            with self.open() as trace:
+            with self.open_trace() as trace:
                 columns = trace.columns()["ContextSwap"]
             for name, values in columns.items():
                 self.assertEqual(values.dtype, kinds.setdefault(name, values.dtype), name)
@@ -228,36 +228,36 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
 """, self.path)
         self.assertEqual(result.stderr, "")
         lists = json.loads(result.stdout)
-        with self.open() as trace:
+        with self.open_trace() as trace:
             arrays = trace.columns()
         self.assertEqual(lists, {name: {field: values.tolist() for field, values in columns.items()}
                                  for name, columns in arrays.items()})
 
     def test_events_are_chosen_by_name(self):
         self.write(etl.file(*event_of_each_kind()))
-        with self.open() as trace:
+        with self.open_trace() as trace:
             tables = trace.columns("Resource", "ResourceDCEnd")
         self.assertEqual(list(tables), ["Resource", "ResourceDCEnd"])
         self.assertEqual([len(columns["HoldTime" if name == "Resource" else "Cpu"])
                           for name, columns in tables.items()], [8, 0])
         self.assertEqual(len(tables["ResourceDCEnd"]["Time"]), 0)
-        with self.open() as trace, self.assertRaisesRegex(ValueError, '"Moon"'):
+        with self.open_trace() as trace, self.assertRaisesRegex(ValueError, '"Moon"'):
             trace.columns("Moon")
-        with self.open() as trace, self.assertRaises(TypeError):
+        with self.open_trace() as trace, self.assertRaises(TypeError):
             trace.columns(7)
 
     def test_chosen_fields_have_the_values_of_all_fields(self):
         """Fields of all sizes, masks, differences, versions and layouts, one by one and together."""
         for bits in 64, 32:
             self.write(etl.file(*event_of_each_kind(bits), bits=bits))
-            with self.open() as trace:
+            with self.open_trace() as trace:
                 tables = trace.columns()
             names = sorted({field for columns in tables.values() for field in columns})
             for fields in ([name] for name in names), (names, names[::3], names[1::3]):
                 for chosen in fields:
-                    with self.open() as trace:
+                    with self.open_trace() as trace:
                         found = trace.columns(fields=chosen)
-                    with self.open() as trace:
+                    with self.open_trace() as trace:
                         (batch,) = trace.batches(fields=chosen)
                     self.assertLessEqual(set(found), set(tables))
                     for name, columns in tables.items():
@@ -271,7 +271,7 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
 
     def test_chosen_fields_take_less_memory(self):
         self.write(etl.file(*[etl.perfinfo(0x0529, etl.spin_lock())] * 3))
-        with self.open() as trace:
+        with self.open_trace() as trace:
             columns = trace.columns("SpinLock", fields=["Irql", "SpinCount"])["SpinLock"]
         self.assertEqual(columns["SpinCount"].strides, (8,))
         with self.assertRaises(KeyError):
@@ -281,39 +281,39 @@ json.dump({name: dict(columns) for name, columns in tables.items()}, sys.stdout)
         """Programs do not call this, but nothing that Python can say may read other memory."""
         self.write(etl.file(*event_of_each_kind()))
         for piece in (0xFFFF, 8, 0), (16, 0xFFFF, 0), (12, 8, 0), (0, 8, 0xFFFF):
-            with self.open() as trace, self.assertRaises(ValueError):
+            with self.open_trace() as trace, self.assertRaises(ValueError):
                 trace.records((), 0, (((piece,), (piece,)),) * len(ntklog.TYPES))
 
     def test_fields_that_no_event_has_are_refused(self):
         self.write(etl.file(*event_of_each_kind()))
         for names, fields in ((), ["Moon"]), (["Resource"], ["SpinCount"]), ((), []):
-            with self.open() as trace, self.assertRaises(ValueError):
+            with self.open_trace() as trace, self.assertRaises(ValueError):
                 trace.columns(*names, fields=fields)
 
     def test_batches_have_all_events_in_parts(self):
         self.write(etl.long_file([etl.perfinfo(0x0529, etl.spin_lock(thread=number))
                                   for number in range(100)]))
         for size in 1, 7, 100, 1000:
-            with self.open() as trace:
+            with self.open_trace() as trace:
                 batches = [list(batch["SpinLock"]["ThreadId"])
                            for batch in trace.batches(size=size)]
             self.assertEqual(sum(batches, []), list(range(100)))
             self.assertEqual(max(map(len, batches)), min(size, 100))
-        with self.open() as trace, self.assertRaises(ValueError):
+        with self.open_trace() as trace, self.assertRaises(ValueError):
             next(trace.batches(size=0))
-        with self.open() as trace:
+        with self.open_trace() as trace:
             self.assertEqual(list(trace.batches("Resource")), [])
 
 
 class Damage(Python):
     def read_events(self, **options):
-        with self.open(**options) as trace:
+        with self.open_trace(**options) as trace:
             return list(trace)
 
     def test_damage_is_an_exception_after_the_events(self):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock()), etl.perfinfo(0x0529, b"short"),
                             etl.perfinfo(0x0529, etl.spin_lock())))
-        with self.open() as trace:
+        with self.open_trace() as trace:
             found = [next(trace) for _ in range(5)]
             self.assertEqual([event.name for event in found[3:]], ["SpinLock", "SpinLock"])
             with self.assertRaisesRegex(ntklog.DamageError, self.path + ": offset 0x1090: "
@@ -322,14 +322,14 @@ class Damage(Python):
             with self.assertRaises(StopIteration):
                 next(trace)
             self.assertEqual(trace.damaged_events, 1)
-        with self.open() as trace, self.assertRaises(ntklog.DamageError):
+        with self.open_trace() as trace, self.assertRaises(ntklog.DamageError):
             trace.columns()
-        with self.open() as trace:
+        with self.open_trace() as trace:
             batches = trace.batches("SpinLock", size=1)
             self.assertEqual(len([next(batches) for _ in range(2)]), 2)
             with self.assertRaises(ntklog.DamageError):
                 next(batches)
-        with self.open(tolerant=True) as trace:
+        with self.open_trace(tolerant=True) as trace:
             self.assertEqual(len(trace.columns()["SpinLock"]["Cpu"]), 2)
             self.assertIn("SpinLock event with 0x5 bytes", trace.damage)
         self.assertEqual(len(self.read_events(tolerant=True)), 5)
@@ -350,7 +350,7 @@ class Damage(Python):
             ntklog.open("/nonexistent")
         self.write(b"MZ" + bytes(0x2000))
         with self.assertRaisesRegex(ntklog.Error, "not an ETL file"):
-            self.open()
+            self.open_trace()
         with self.assertRaises(TypeError):
             ntklog.open(7)
         with self.assertRaises(ValueError):
@@ -377,7 +377,7 @@ class Damage(Python):
         result = run_python("""
 import sys, ntklog
 good = bad = 0
-def look(event):
+def read_all_members(event):
     repr(event), dict(event), event.data, event.counters, event.provider, event.version
     for name in dir(event):
         getattr(event, name)
@@ -387,7 +387,7 @@ for path in sys.argv[1:]:
             try:
                 with ntklog.open(path, order=order, tolerant=tolerant) as trace:
                     for event in trace:
-                        look(event)
+                        read_all_members(event)
                 with ntklog.open(path, order=order, tolerant=tolerant) as trace:
                     for columns in trace.columns().values():
                         dict(columns)
@@ -406,9 +406,9 @@ print(good, bad)
 class Lifetime(Python):
     def test_events_and_columns_outlive_the_trace(self):
         self.write(etl.file(*event_of_each_kind()))
-        with self.open() as trace:
+        with self.open_trace() as trace:
             events = list(trace)
-        with self.open() as trace:
+        with self.open_trace() as trace:
             columns = trace.columns()["SpinLock"]
         before = [(event.name, event.data, dict(event)) for event in events]
         addresses = columns["SpinLockAddress"]
@@ -420,7 +420,7 @@ class Lifetime(Python):
 
     def test_closed_trace_cannot_be_read(self):
         self.write(etl.file(*event_of_each_kind()))
-        trace = self.open()
+        trace = self.open_trace()
         next(trace)
         trace.close()
         trace.close()
@@ -433,7 +433,7 @@ class Lifetime(Python):
         self.write(etl.file(*event_of_each_kind()))
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(10):
-            next(self.open())
+            next(self.open_trace())
             with self.assertRaises(ntklog.Error):
                 ntklog.open("/nonexistent")
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
@@ -446,9 +446,9 @@ class Lifetime(Python):
             stream.write(etl.file(*event_of_each_kind(), etl.perfinfo(0x0529, b"short")))
         result = run_python("""
 import resource, sys, ntklog
-def peak():
+def peak_memory_kib():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-def use_small():
+def read_small_file():
     for tolerant in True, False:
         try:
             with ntklog.open(sys.argv[2], tolerant=tolerant) as trace:
@@ -464,17 +464,17 @@ def use_small():
         except ValueError:
             pass
 for _ in range(100):
-    use_small()
+    read_small_file()
 with ntklog.open(sys.argv[1]) as trace:
     next(trace), next(trace.batches())
-before = peak()
+before = peak_memory_kib()
 with ntklog.open(sys.argv[1]) as trace:
     events = sum(1 for event in trace)
 with ntklog.open(sys.argv[1]) as trace:
     records = sum(len(batch["SpinLock"]["Cpu"]) for batch in trace.batches())
 for _ in range(1000):
-    use_small()
-print(events, records, peak() - before)
+    read_small_file()
+print(events, records, peak_memory_kib() - before)
 """, self.path, small)
         self.assertEqual(result.stderr, "")
         events, records, growth = map(int, result.stdout.split())
@@ -541,12 +541,12 @@ class Page(Python):
 
     def test_trace_stays_known_after_it_is_closed(self):
         self.write(etl.file(*event_of_each_kind()))
-        with self.open() as trace:
+        with self.open_trace() as trace:
             before = {name: getattr(trace, name) for name in self.attributes_of(ntklog.Trace)}
         before["closed"] = True
         self.assertEqual({name: getattr(trace, name) for name in before}, before)
 
-    def test_first_program_runs(self):
+    def test_first_program_of_the_page_runs(self):
         self.write(etl.file(*event_of_each_kind()))
         os.rename(self.path, os.path.join(self.directory.name, "trace.etl"))
         os.symlink(os.path.abspath(tool.NTKLOG), os.path.join(self.directory.name, "ntklog"))

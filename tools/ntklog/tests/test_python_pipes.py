@@ -33,7 +33,7 @@ with ntklog.open("-") as trace:
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         self.assertEqual(result.stdout.split()[-1], b"SpinLock")
 
-    def start(self, script):
+    def start_script(self, script):
         with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env={**os.environ, "PYTHONPATH": PACKAGE},
@@ -51,7 +51,7 @@ with ntklog.open("-") as trace:
                 child.kill()
 
     def test_signal_ends_the_wait_for_a_pipe(self):
-        for child in self.start(self.SCRIPT):
+        for child in self.start_script(self.SCRIPT):
             self.assertEqual(child.stdout.readline(), b"LogFileHeader\n")
             child.send_signal(signal.SIGINT)
             self.assertIn(b"KeyboardInterrupt", child.stderr.read())
@@ -67,14 +67,14 @@ with ntklog.open("-") as trace:
 import os, signal, sys, ntklog
 class Stopped(Exception):
     pass
-def stop(*_):
+def count_signal(*_):
     global signals
     signals += 1
     print("signal", flush=True)
     if signals == 2:
         raise Stopped
 signals = 0
-signal.signal(signal.SIGUSR1, stop)
+signal.signal(signal.SIGUSR1, count_signal)
 try:
     print("ready", flush=True)
     ntklog.open(sys.argv[1])
@@ -113,7 +113,7 @@ import signal, sys, ntklog
 order, kind = sys.argv[1:]
 trace = ntklog.open("-", order=order, tolerant=True)
 found = []
-def read():
+def read_thread_ids():
     if kind == "columns":
         found.extend(trace.columns("SpinLock")["SpinLock"]["ThreadId"])
     for event in trace:
@@ -121,11 +121,11 @@ def read():
             found.append(event["ThreadId"])
 try:
     print("reads", flush=True)
-    read()
+    read_thread_ids()
 except KeyboardInterrupt:
     print("interrupted")
 kind = "events"
-read()
+read_thread_ids()
 print(*found)
 """
         data = etl.long_file([etl.perfinfo(0x0529, etl.spin_lock(thread=number))
@@ -181,7 +181,7 @@ print(*trace.columns("SpinLock")["SpinLock"]["ThreadId"], len(list(trace)))
 
     def test_other_threads_run_while_one_waits(self):
         """The other threads cannot use the trace while one thread waits for its pipe."""
-        for child in self.start("""
+        for child in self.start_script("""
 import threading, time, ntklog
 trace = ntklog.open("-")
 reader = threading.Thread(target=list, args=(trace,), daemon=True)

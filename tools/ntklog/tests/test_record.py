@@ -26,12 +26,12 @@ class Record(Directory):
         self.write_session(7, etl.header_buffer(2), self.data)
         self.write_session_file(7, "stats", STATS % 0)
 
-    def record(self, *arguments, path=None, **options):
+    def start_record(self, *arguments, path=None, **options):
         return self.start_tool("record", "--no-names", "-o", path or self.etl, *arguments,
                                **options)
 
     def record_to_end(self, *arguments, status=0, **options):
-        process = self.record(*arguments, **options)
+        process = self.start_record(*arguments, **options)
         error = process.communicate(timeout=600)[1].decode()
         self.assertEqual(process.returncode, status, error)
         return error
@@ -86,7 +86,7 @@ class Record(Directory):
         self.wait_for(lambda: not self.process_is_alive(pid))
         # After a second signal the tool does not wait for the command any more.
         os.unlink(pid)
-        process = self.record("--", "sh", "-c", command)
+        process = self.start_record("--", "sh", "-c", command)
         while not os.path.exists(pid):
             time.sleep(.05)
         start = time.monotonic()
@@ -102,7 +102,7 @@ class Record(Directory):
         """Work on a buffer may make events for the next one, until the session is stopped."""
         os.unlink(self.session_path(7, "cpu0"))
         os.symlink("/dev/zero", self.session_path(7, "cpu0"))
-        process = self.record("--duration", ".3", path="-", stdout=subprocess.DEVNULL)
+        process = self.start_record("--duration", ".3", path="-", stdout=subprocess.DEVNULL)
         end = time.monotonic() + 600
         self.wait_for(lambda: os.path.exists(self.session_path(7, "start")))
         while self.read_session_file(7, "state") != "stopped\n" and time.monotonic() < end:
@@ -140,20 +140,20 @@ class Record(Directory):
     def test_trace_is_written_to_a_fifo_and_a_pipe(self):
         fifo = os.path.join(self.directory, "fifo")
         os.mkfifo(fifo)
-        process = self.record("--duration", ".3", path=fifo)
+        process = self.start_record("--duration", ".3", path=fifo)
         with open(fifo, "rb") as stream:
             self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
         process.communicate()
         self.assertEqual(process.returncode, 0)
         # The output of the command is not in the trace.
-        process = self.record("--", "echo", "hello", path="-", stdout=subprocess.PIPE)
+        process = self.start_record("--", "echo", "hello", path="-", stdout=subprocess.PIPE)
         out, error = process.communicate()
         self.assertEqual((process.returncode, out), (0, etl.header_buffer(2) + self.data))
         self.assertIn(b"hello\n", error)
         self.assertFalse(os.path.exists("-.names"))
 
     def test_closed_pipe_ends_the_recording_with_status_1(self):
-        process = self.record(path="-", stdout=subprocess.PIPE)
+        process = self.start_record(path="-", stdout=subprocess.PIPE)
         process.stdout.read(etl.SIZE)
         process.stdout.close()
         with open(self.session_path(7, "cpu0"), "ab") as stream:
@@ -178,7 +178,7 @@ class Record(Directory):
         self.write_session_file(7, "slow_start", "")
         self.write_file("linux_mode", "full")
         for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-            process = self.record("--mode", "waits")
+            process = self.start_record("--mode", "waits")
             self.wait_for(lambda: os.path.exists(self.session_path(7, "is_starting")))
             process.send_signal(number)
             error = process.communicate(timeout=600)[1].decode()
@@ -196,7 +196,7 @@ class Record(Directory):
     def test_two_recordings_get_sessions_of_their_own(self):
         self.write_session(6, etl.header_buffer(2), self.data)
         self.write_session_file(6, "stats", STATS % 0)
-        first = self.record("-e", "spinlock")
+        first = self.start_record("-e", "spinlock")
         self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
         self.record_to_end("-e", "contextswap", "--duration", ".1", path=self.etl + "2")
         first.terminate()
@@ -205,7 +205,7 @@ class Record(Directory):
                          ("PERF_SPINLOCK", "PERF_CONTEXT_SWITCH"))
 
     def test_file_of_a_running_recording_is_refused(self):
-        first = self.record()
+        first = self.start_record()
         self.wait_for(lambda: os.path.exists(self.etl) and os.path.getsize(self.etl) == 2 * etl.SIZE)
         self.write_session(6, etl.header_buffer(2), self.data)
         self.write_session_file(6, "stats", STATS % 0)
@@ -245,7 +245,7 @@ class Record(Directory):
                                       ("1000", "2000", ["1009", "2000"])):
             for name, rate in zip(self.RATES, (first, second)):
                 self.write_file(name, rate)
-            process = self.record()
+            process = self.start_record()
             self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
             self.assertEqual([self.read_file(name) for name in self.RATES], during)
             process.terminate()
@@ -256,7 +256,7 @@ class Record(Directory):
         os.mkdir(os.path.join(self.directory, "spinlock"))
         self.write_file(self.RATES[0], "1000")
         self.write_session_file(0, "state", "started\n")
-        process = self.record()
+        process = self.start_record()
         self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
         self.assertEqual(self.read_file(self.RATES[0]), "1000")
         process.terminate()
@@ -272,7 +272,7 @@ class Record(Directory):
                 ("full", "3", ("--no-blockers",), "0"), ("waits", "3", ("--no-blockers",), "0")):
             self.write_file("linux_mode", mode)
             self.write_file("spinlock/blockers", before)
-            process = self.record(*options)
+            process = self.start_record(*options)
             self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
             self.assertEqual(self.read_file("spinlock/blockers"), rate)
             process.terminate()
@@ -306,12 +306,12 @@ class Defaults(Directory):
         for number in range(8):
             self.write_session(number, etl.header_buffer(1))
 
-    def record(self):
+    def run_record(self):
         return self.run_tool("record", "--no-names", "-o", os.path.join(self.directory, "a.etl"),
                              "--duration", ".1")
 
     def test_default_has_no_stacks(self):
-        self.record()
+        self.run_record()
         self.assertEqual(self.read_settings(7)["stacks"], 0)
 
     def test_default_has_locks_that_spin(self):
@@ -322,7 +322,7 @@ class Defaults(Directory):
                                  (("failed: _raw_spin_lock (-16)", "unavailable: x"),
                                   " PERF_LINUX_SPINLOCK")):
             self.write_file("linux", "spinlock: %s\nrwlock: %s\n" % (spin, rw))
-            self.record()
+            self.run_record()
             self.assertEqual(self.groups_of_session(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS" + more)
 
     def test_default_has_locks_that_sleep(self):
@@ -333,7 +333,7 @@ class Defaults(Directory):
             self.write_file("linux", "".join(
                 "%s: %s\n" % (kind, lines.get(kind, "off, 3 functions"))
                 for kind in ["spinlock", "rwlock"] + self.SLEEPING))
-            result = self.record()
+            result = self.run_record()
             self.assertEqual(self.groups_of_session(7),
                              "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK" +
                              "".join(" PERF_LINUX_" + kind.upper() for kind in there))
@@ -350,20 +350,21 @@ class RecordMode(Directory):
         for number in 3, 7:
             self.write_session(number, etl.header_buffer(1))
 
-    def record(self, mode, *arguments, status=0, path=None):
+    def run_record(self, mode, *arguments, status=0, path=None):
         result = self.run_tool("record", "--mode", mode, "--no-names", "--duration", ".1", "-o",
                                path or self.etl, *arguments)
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stderr
 
     def test_unknown_modes_are_refused(self):
-        self.assertIn('--mode: "most" is not full, sampled, waits or holders', self.record("most", status=2))
+        self.assertIn('--mode: "most" is not full, sampled, waits or holders',
+                      self.run_record("most", status=2))
         os.unlink(os.path.join(self.directory, "linux_mode"))
-        self.assertEqual(self.record("waits", status=1),
+        self.assertEqual(self.run_record("waits", status=1),
                          "ntklog: mode waits: the loaded module has no modes: load a newer one\n")
 
     def test_holders_are_those_of_mode_waits(self):
-        self.record("waits", "--holders")
+        self.run_record("waits", "--holders")
         self.assertEqual(self.read_file("linux_mode")[:7], "holders")
         for arguments in ("--holders",), ("--holders", "--mode", "full"), ("--holders", "--mode", "sampled"):
             error = self.run_tool("record", *arguments).stderr
@@ -374,33 +375,34 @@ class RecordMode(Directory):
                                   (("-e", "linux_mutex"), "add linux_spinlock, or use --mode waits"),
                                   (("-e", "linux_rwlock"), "add linux_spinlock, or use --mode waits")):
             for mode in ("waits", "--holders"), ("holders",):
-                self.assertIn(reason, self.record(*mode, *arguments, status=2))
+                self.assertIn(reason, self.run_record(*mode, *arguments, status=2))
         self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_mode_holders_is_refused_where_it_is_unavailable(self):
         self.write_file("linux", "spinlock: unavailable: no tracepoint\nrwlock: off, waits only\n")
         for mode in ("waits", "--holders"), ("holders",):
             self.assertIn("mode holders: spin locks are unavailable: no tracepoint\n",
-                          self.record(*mode, status=1))
+                          self.run_record(*mode, status=1))
             self.assertEqual(self.read_file("linux_mode")[:4], "full")
 
     def test_mode_stays_after_a_recording(self):
-        self.record("sampled", "--session", "3")
+        self.run_record("sampled", "--session", "3")
         self.assertEqual(self.read_file("linux_mode"), "sampled")
 
     def test_no_free_session_changes_nothing(self):
         for number in range(8):
             self.write_session_file(number, "state", "started\n")
-        self.record("waits", status=1)
+        self.run_record("waits", status=1)
         self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_failed_start_restores_the_mode(self):
         self.write_session_file(3, "fail_start", "12\n")
-        self.assertIn("session 3: no memory", self.record("sampled", "--session", "3", status=1))
+        self.assertIn("session 3: no memory",
+                      self.run_record("sampled", "--session", "3", status=1))
         self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_failed_file_restores_the_mode(self):
-        self.record("sampled", "--session", "3", path="/nonexistent/x.etl", status=1)
+        self.run_record("sampled", "--session", "3", path="/nonexistent/x.etl", status=1)
         self.assertEqual(self.read_file("linux_mode"), "full")
 
     def test_locks_that_sleep_are_left_out_in_cheaper_modes(self):
@@ -410,7 +412,7 @@ class RecordMode(Directory):
             for mode in "sampled", "waits", "full":
                 with self.subTest(mode, kinds=kinds):
                     self.write_file("linux_mode", "")
-                    error = self.record(mode)
+                    error = self.run_record(mode)
                     wanted = "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK"
                     if mode == "full" and kinds:
                         wanted += " PERF_LINUX_MUTEX"
@@ -421,7 +423,7 @@ class RecordMode(Directory):
                          "tracks them in full (-e records them)" % mode]
                         if mode != "full" and kinds else [])
         self.write_file("linux", "mutex: off, 9 functions\n")
-        self.assertNotIn("not recorded", self.record("sampled", "-e", "linux_mutex"))
+        self.assertNotIn("not recorded", self.run_record("sampled", "-e", "linux_mutex"))
         self.assertEqual(self.groups_of_session(7), "PERF_LINUX_MUTEX")
 
 

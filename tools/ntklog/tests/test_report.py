@@ -21,7 +21,7 @@ class SpinLocks(Case):
             0x0529, etl.spin_lock(spins=0), time_stamp=etl.START_CLOCK + 4 * etl.PERF_FREQ))["locks"]
         self.assertEqual((row["acquisitions"], row["per_second"]), (3, .75))
 
-    def test_records_stand_for_what_was_not_written(self):
+    def test_records_have_the_weights_of_their_sample_rates(self):
         """Weights: 3 contended (1 in 10 was written), 2 that did not wait (1 in 2000), 1 with a
         long hold (all).
         """
@@ -221,7 +221,7 @@ class SpinLocks(Case):
                       "written; of those that did not wait 1 in 2000; and all held for more "
                       "than 500ms (1000000 cycles)", join_wrapped_lines(self.report().stdout))
 
-    def test_means_and_percentiles_are_close(self):
+    def test_means_and_percentiles_are_within_3_percent(self):
         """Durations are 1 to 1000 cycles; the percentiles are within 3 percent."""
         data = etl.header_buffer(26)
         for i in range(25):

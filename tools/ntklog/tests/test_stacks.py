@@ -67,13 +67,13 @@ class Case(tool.Case):
                  if event.get("Stack") is not None else event.get("Stack", ()))
                 for event in events]
 
-    def report(self, *options, status=0):
+    def run_report(self, *options, status=0):
         result = run_tool("report", *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stdout
 
     def read_stack_counts(self):
-        return json.loads(self.report("--json"))["stack_counts"]
+        return json.loads(self.run_report("--json"))["stack_counts"]
 
 
 class Placing(Case):
@@ -205,14 +205,15 @@ class Missing(Case):
                       run_tool("dump", self.path).stdout)
         self.assertEqual(self.read_stack_counts(),
                          {"found": 1, "missing": 2, "unknown": 0, "alone": 0})
-        self.assertIn("2 events have no stack: it was lost, or could not be recorded\n", self.report())
+        self.assertIn("2 events have no stack: it was lost, or could not be recorded\n",
+                      self.run_report())
 
     def test_trace_without_requested_stacks_prints_nothing_about_stacks(self):
         self.write_events_and_names(spin_event(), spin_event(T + 1))
         events, message = self.dump_events()
         self.assertFalse(any("Stack" in event for event in events))
         self.assertEqual(message, "")
-        self.assertNotIn("stack_counts", json.loads(self.report("--json")))
+        self.assertNotIn("stack_counts", json.loads(self.run_report("--json")))
 
     def test_excessive_wait_written_by_another_thread_counts_no_missing_stack(self):
         self.write_events_and_names(etl.stacks_rundown(7),
@@ -428,8 +429,9 @@ class Sums(Case):
                                     etl.stack_event(T + 8, [INNER, ROOT]))
 
     def rows_by_stack(self):
-        return {row["stack"]: row for row in json.loads(self.report("--json", "--stacks",
-                                                                    "--columns", "all"))["stacks"]}
+        return {row["stack"]: row for row in json.loads(self.run_report("--json", "--stacks",
+                                                                        "--columns",
+                                                                        "all"))["stacks"]}
 
     def test_weights_of_stacks_are_those_of_the_other_tables(self):
         rows = self.rows_by_stack()
@@ -445,7 +447,7 @@ class Sums(Case):
         self.assertAlmostEqual(rows["inner+0x10 < root+0x10"]["hold_total_ns"], 300 * ns)
         self.assertAlmostEqual(rows["(no stack)"]["wait_total_ns"], 300 * ns)
         # The sums of the tables are equal.
-        report = json.loads(self.report("--json", "--columns", "all"))
+        report = json.loads(self.run_report("--json", "--columns", "all"))
         for column in "wait_total_ns", "hold_total_ns":
             self.assertAlmostEqual(sum(row[column] for row in rows.values()),
                                    sum(row[column] for table in ("locks", "resources")
@@ -460,7 +462,7 @@ class Sums(Case):
         self.assertIsNone(row["hold_total_error"])
         row = self.rows_by_stack()["another<&>;one+0x10 < root+0x10"]
         self.assertIsNone(row["acquisitions_error"])
-        self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
+        self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.run_report("--stacks"))
 
     def test_stacks_of_mode_waits_have_no_acquisitions_and_no_holds(self):
         self.write_events_and_names(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(2),
@@ -474,14 +476,14 @@ class Sums(Case):
         self.assertAlmostEqual(row["wait_total_ns"], 20 * 1e9 / etl.PERF_FREQ)
 
     def test_text_of_stacks_has_a_line_for_each_function(self):
-        text = self.report("--stacks", "--sort", "hold_total", "--top", "1")
+        text = self.run_report("--stacks", "--sort", "hold_total", "--top", "1")
         self.assertIn("\nStacks of locks, by hold_total (1 of 4)\n", text)
         self.assertTrue(text.endswith("\n      another<&>;one+0x10\n      root+0x10\n"), text)
         self.assertNotIn("Spin locks, by", text)
-        self.assertIn("Stacks of locks, by wait_total", self.report())
+        self.assertIn("Stacks of locks, by wait_total", self.run_report())
 
     def test_csv_has_stacks(self):
-        lines = self.report("--csv", "--stacks").splitlines()
+        lines = self.run_report("--csv", "--stacks").splitlines()
         self.assertEqual(len(lines), 5)
         self.assertIn("stack,sampled,acquisitions", lines[0])
 
@@ -493,11 +495,11 @@ class Sums(Case):
         self.assertNotIn("Stacks of locks", result.stdout)
 
     def test_folded_stacks_have_times(self):
-        lines = self.report("--folded").splitlines()
+        lines = self.run_report("--folded").splitlines()
         self.assertEqual(lines, ["(no stack) 150000", "root;another<&>:one 25000",
                                  "root;inner 200000", "root;middle;inner 100000"])
-        self.assertEqual(self.report("--folded=wait").splitlines(), lines)
-        held = self.report("--folded=hold").splitlines()
+        self.assertEqual(self.run_report("--folded=wait").splitlines(), lines)
+        held = self.run_report("--folded=hold").splitlines()
         self.assertIn("root;middle;inner 100500000", held)
         self.assertEqual(run_tool("report", "--folded=both", self.path).returncode, 2)
         self.assertEqual(run_tool("report", "--folded", "--json", self.path).returncode, 2)
@@ -505,15 +507,15 @@ class Sums(Case):
     def test_folded_stacks_without_names_have_addresses(self):
         os.unlink(self.path + ".names")
         self.assertIn("0xffffffff81000010;0xffffffff81001010;0xffffffff81002010 100000",
-                      self.report("--folded").splitlines())
+                      self.run_report("--folded").splitlines())
 
     def test_return_address_behind_a_function_belongs_to_it(self):
         """The last instruction of the function is a call that does not return."""
         self.write_events_and_names(spin_event(spins=1), etl.stack_event(T, [0xFFFFFFFF81001000]))
-        self.assertEqual(self.report("--folded").splitlines(), ["root 5000"])
+        self.assertEqual(self.run_report("--folded").splitlines(), ["root 5000"])
 
     def test_page_has_flame_graphs(self):
-        page = self.report("--html", "-")
+        page = self.run_report("--html", "-")
         flames = tool.pictures_of_page(page)["flames"]
         self.assertEqual(set(flames), {"waits", "holds"})
         graph = flames["waits"]
@@ -532,12 +534,12 @@ class Sums(Case):
                                                           spins=1),
                                                etl.stack_event(T + 2 * i,
                                                                [0xFFFFFFFF90000000 + i]))])
-        graph = tool.pictures_of_page(self.report("--html", "-"))["flames"]["waits"]
+        graph = tool.pictures_of_page(self.run_report("--html", "-"))["flames"]["waits"]
         self.assertEqual((len(graph["functions"]), graph["left_out"]), (4, count - 4))
 
     def test_page_without_stacks_has_no_flame_graphs(self):
         self.write_events_and_names(spin_event())
-        self.assertNotIn("flames", tool.pictures_of_page(self.report("--html", "-")))
+        self.assertNotIn("flames", tool.pictures_of_page(self.run_report("--html", "-")))
 
     def test_stacks_beyond_the_limit_are_summed_in_one_row(self):
         count = 16384 + 3
