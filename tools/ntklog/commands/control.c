@@ -28,7 +28,7 @@ struct options {
 };
 
 /* Read a file of a session as one line. The text is empty if the file cannot be read. */
-static const char *session_text(int number, const char *name, char *text, size_t size)
+static const char *read_session_text(int number, const char *name, char *text, size_t size)
 {
 	if (kernel_read(text, size, "sessions/%d/%s", number, name))
 		text[0] = '\0';
@@ -49,15 +49,15 @@ static json_t *session_json(int number)
 	read_session_counts(number, &counts);
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I}",
 			 "session", number,
-			 "state", session_text(number, "state", state, sizeof(state)),
-			 "name", session_text(number, "name", name, sizeof(name)),
-			 "group_mask", session_text(number, "group_mask", mask, sizeof(mask)),
-			 "mode", session_text(number, "mode", mode, sizeof(mode)),
-			 "stacks", session_text(number, "stacks", stacks, sizeof(stacks)),
+			 "state", read_session_text(number, "state", state, sizeof(state)),
+			 "name", read_session_text(number, "name", name, sizeof(name)),
+			 "group_mask", read_session_text(number, "group_mask", mask, sizeof(mask)),
+			 "mode", read_session_text(number, "mode", mode, sizeof(mode)),
+			 "stacks", read_session_text(number, "stacks", stacks, sizeof(stacks)),
 			 "buffer_size",
-			 atoi(session_text(number, "buffer_size", size, sizeof(size))),
+			 atoi(read_session_text(number, "buffer_size", size, sizeof(size))),
 			 "buffers",
-			 atoi(session_text(number, "buffers", buffers, sizeof(buffers))),
+			 atoi(read_session_text(number, "buffers", buffers, sizeof(buffers))),
 			 "generated", (json_int_t)counts.generated,
 			 "written", (json_int_t)counts.written,
 			 "lost", (json_int_t)counts.lost,
@@ -91,7 +91,7 @@ static void print_session_counts(int number)
 	       counts.generated, counts.written, counts.lost);
 	printf("; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
 	       counts.finished_buffer_count, counts.unread_buffer_count);
-	session_text(number, "stacks", stacks, sizeof(stacks));
+	read_session_text(number, "stacks", stacks, sizeof(stacks));
 	if (*stacks && strcmp(stacks, "none"))
 		printf("     with stacks of %s\n", stacks);
 }

@@ -148,8 +148,8 @@ static int follow_session(struct top *top, double end)
 {
 	int got = 0;
 
-	while (!got && monotonic_seconds() < end) {
-		double next = monotonic_seconds() + KEYS_INTERVAL_S;
+	while (!got && read_monotonic_seconds() < end) {
+		double next = read_monotonic_seconds() + KEYS_INTERVAL_S;
 
 		got = recording_follow(&top->live_sums.recording,
 				       top->keys.is_raw && next < end ? next : end);
@@ -164,7 +164,7 @@ static int follow_session(struct top *top, double end)
 /* Returns 0; 1 if a signal, or the key q, ends the command; -1 after a message. */
 static int gather_interval(struct top *top)
 {
-	double start = monotonic_seconds(), end = start + top->interval_s;
+	double start = read_monotonic_seconds(), end = start + top->interval_s;
 	struct live_sums *live = &top->live_sums;
 	bool is_new_view;
 	int got;
@@ -185,7 +185,7 @@ static int gather_interval(struct top *top)
 	got = follow_session(top, end);
 	if (got < 0 || live_sums_read_all(live))
 		return -1;
-	top->interval_seconds = monotonic_seconds() - start;
+	top->interval_seconds = read_monotonic_seconds() - start;
 	return got;
 }
 

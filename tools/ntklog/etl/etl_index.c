@@ -241,7 +241,7 @@ int etl_make_index(struct etl_reader *reader)
 	struct etl_file *file = &reader->file;
 	uint64_t size = file_size(reader->fd);
 	struct wmi_buffer_header header;
-	bool sorted = true;
+	bool is_sorted = true;
 	uint64_t number;
 	ssize_t got;
 
@@ -260,11 +260,11 @@ int etl_make_index(struct etl_reader *reader)
 			break;
 		if (file->buffers > 1 && header.sequence_number <=
 		    reader->index_entries[file->buffers - 1].sequence_number)
-			sorted = false;
+			is_sorted = false;
 		if (etl_add_index_entry(reader, &header, number))
 			return -1;
 	}
-	if (!sorted) {
+	if (!is_sorted) {
 		sort_index_entries(reader, compare_by_sequence_number);
 		if (drop_repeated_buffers(reader))
 			return -1;
@@ -278,7 +278,7 @@ int etl_make_index(struct etl_reader *reader)
 		if (last >= (int64_t)file->buffers)
 			file->overwritten = last - (file->buffers - 1);
 	}
-	if (!sorted)
+	if (!is_sorted)
 		sort_index_entries(reader, compare_by_number);
 	/* The cursor is already in the first buffer. */
 	reader->next_index = 1;

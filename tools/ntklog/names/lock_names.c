@@ -15,7 +15,7 @@
 struct lock_name {
 	uint64_t address;
 	uint64_t clock;
-	uint32_t class;
+	uint32_t class_number;
 	uint32_t addition_number;
 };
 
@@ -121,10 +121,10 @@ uint64_t lock_names_find_key(const struct lock_names *names, uint64_t address, u
 			high = middle - names->locks;
 	}
 	if (low && names->locks[low - 1].address == address)
-		return NAMES_CLASS_KEY + names->locks[low - 1].class;
+		return NAMES_CLASS_KEY + names->locks[low - 1].class_number;
 	/* The class before the first known one is assumed to be the same. */
 	if (low < names->lock_count && names->locks[low].address == address)
-		return NAMES_CLASS_KEY + names->locks[low].class;
+		return NAMES_CLASS_KEY + names->locks[low].class_number;
 	return address;
 }
 

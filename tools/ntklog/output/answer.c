@@ -163,7 +163,7 @@ static void add_wait_reasons(struct answer *answer, const struct charged_class *
 		answer_add_line(answer, "   Chain: %s", chain);
 }
 
-/* Add a line about the interrupts of the holders of spin locks, which are always running. */
+/* Add a line about interrupts that came while spin locks were held. */
 static void add_interrupts(struct answer *answer, const struct charge_sum *sum)
 {
 	double share = answer_share(sum->interrupted_ticks, sum_held_ticks(sum));
@@ -273,8 +273,8 @@ static void add_parts(struct answer *answer, size_t count)
 }
 
 /*
- * Say so if the tasks waited for CPUs rather than for locks, or for stopped virtual CPUs. Without
- * steal time in the file the latter is a guess.
+ * Say so if the tasks waited for CPUs rather than for locks, or for stopped virtual CPUs. Stopped
+ * CPUs are a guess if the file has no steal time.
  */
 static void add_verdicts(struct answer *answer)
 {

@@ -125,7 +125,7 @@ static void print_path(FILE *stream, const char *path)
  * @lock: class of the lock that cost most
  * @stream: stream to print to
  *
- * A report of one lock alone names the table of holders instead.
+ * If the report is of one lock alone, the command has "--table blockers" instead of the lock.
  */
 void answer_print_command(const struct report *report, uint64_t lock, FILE *stream)
 {

@@ -40,7 +40,7 @@ static const char *const page_scripts[] = {
 #include "page/main.js.h"
 };
 
-/* The policy forbids to load anything. */
+/* The Content-Security-Policy forbids the page to load any other file. */
 static const char page_head[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\">\n"

@@ -21,7 +21,7 @@
 
 #define STEP_SIZE	((2 * LONGEST_LINKS_MAX + 1) * NAME_SIZE + HOLD_SIZE)
 
-/* @step: the step; NULL: the steps that are not kept */
+/* @step: the step; NULL: the sum of the steps that are not kept */
 struct longest_row {
 	size_t number;
 	const struct longest_wait *wait;

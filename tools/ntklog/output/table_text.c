@@ -302,7 +302,7 @@ static void print_left_out_columns(const struct table *table, FILE *stream, cons
 
 /**
  * table_print_fitted() - print a table as text, with the columns that fit the terminal
- * @table: table, from which the other columns are removed
+ * @table: table; the other columns are hidden afterwards
  * @stream: stream to print to
  * @rows_max: most rows to print; 0 for all
  * @prints_wide: print all columns, however wide the table is
