@@ -47,8 +47,8 @@ static void add_stack(struct analysis *analysis, const struct stack *stack,
 		stack_stats_add(&analysis->lock_stacks, stack, record);
 }
 
-static struct record_origin origin_of(const struct analysis *analysis,
-				      const struct etl_event *event)
+static struct record_origin make_record_origin(const struct analysis *analysis,
+					       const struct etl_event *event)
 {
 	return (struct record_origin) {
 		.cpu = event->processor, .ticks = event->time_stamp - analysis->origin_time,
@@ -77,7 +77,7 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 {
 	const struct etl_event *event = source->event;
 	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
-	struct record_origin origin = origin_of(analysis, event);
+	struct record_origin origin = make_record_origin(analysis, event);
 	uint64_t class, weight;
 	struct split_sums *split_sums = analysis->split_sums;
 	struct hold_with_stacks result;
@@ -131,7 +131,7 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 {
 	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
-	struct record_origin origin = origin_of(analysis, event);
+	struct record_origin origin = make_record_origin(analysis, event);
 	uint64_t class, weight = 0;
 	struct split_sums *split_sums = analysis->split_sums;
 	struct hold_with_stacks result;

@@ -12,7 +12,7 @@
 #include "charge_thread.h"
 #include "whole_ticks.h"
 
-/* Cycles in ticks of the session clock. */
+/* Convert cycles into ticks of the session clock. */
 static uint64_t cycles_to_ticks(const struct etl_file *file, uint64_t cycles)
 {
 	if (file->perf_freq == file->cycle_freq)
@@ -20,7 +20,7 @@ static uint64_t cycles_to_ticks(const struct etl_file *file, uint64_t cycles)
 	return floor_ticks((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
 }
 
-/* When the hold ended: by the record's own clock, if that is the session clock. */
+/* Return when the hold ended: by the record, if its clock is the session clock; or by the event. */
 static uint64_t release_time_of(const struct record_source *source, uint64_t released)
 {
 	if (source->file->perf_freq == source->file->cycle_freq && released &&

@@ -43,7 +43,7 @@ void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64
 /**
  * release_sorter_next() - take the first hold, if none that was released before it may come
  * @sorter: the order
- * @all: no hold comes any more
+ * @takes_all: no hold comes any more
  * @number: set to the number of the hold
  *
  * When a hold is taken, fewer than 3 * RELEASE_SORTER_MAX newer holds have been added. The taken
@@ -51,13 +51,13 @@ void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64
  *
  * Return: false if there is none.
  */
-bool release_sorter_next(struct release_sorter *sorter, bool all, uint64_t *number)
+bool release_sorter_next(struct release_sorter *sorter, bool takes_all, uint64_t *number)
 {
 	uint64_t at = sorter->taken_count % RELEASE_SORTER_MAX;
 
 	if (!sorter->count)
 		return false;
-	if (!all && sorter->count < RELEASE_SORTER_MAX &&
+	if (!takes_all && sorter->count < RELEASE_SORTER_MAX &&
 	    sorter->newest_time < sorter->late_ticks_max + sorter->queue[at].released)
 		return false;
 	*number = sorter->queue[at].number;

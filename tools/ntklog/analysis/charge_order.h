@@ -41,6 +41,6 @@ struct release_sorter {
 void release_sorter_init(struct release_sorter *sorter, uint64_t ticks_per_second);
 void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64_t logged,
 			uint64_t number);
-bool release_sorter_next(struct release_sorter *sorter, bool all, uint64_t *number);
+bool release_sorter_next(struct release_sorter *sorter, bool takes_all, uint64_t *number);
 
 #endif /* _NTKLOG_CHARGE_ORDER_H */

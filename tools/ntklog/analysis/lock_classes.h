@@ -17,7 +17,7 @@ struct counted_class;
 
 struct lock_classes {
 	struct counted_lock *locks;
-	struct counted_class *counts;
+	struct counted_class *counted_classes;
 	struct cached_class_key {
 		uint64_t address;
 		uint64_t key;

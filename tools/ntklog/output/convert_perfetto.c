@@ -183,11 +183,11 @@ static void put_slices(struct perfetto_writer *perfetto, struct lock_slices *sli
 }
 
 /* Put slices in the order of the releases, so that each flow ends at the next owner. */
-static void put_ordered_slices(struct perfetto_conversion *state, bool all)
+static void put_ordered_slices(struct perfetto_conversion *state, bool takes_all)
 {
 	uint64_t number;
 
-	while (release_sorter_next(&state->release_sorter, all, &number)) {
+	while (release_sorter_next(&state->release_sorter, takes_all, &number)) {
 		struct lock_slices *slices = state->slices[number % SLICES_KEPT];
 
 		set_flows(state, slices);
