@@ -86,16 +86,16 @@ static bool cover_bucket(struct histogram *histogram, unsigned int bucket)
 
 static bool widen_counts(struct histogram *histogram)
 {
-	uint64_t *wide = calloc(histogram->capacity, sizeof(*wide));
+	uint64_t *wide_counts = calloc(histogram->capacity, sizeof(*wide_counts));
 	unsigned int i;
 
-	if (!wide)
+	if (!wide_counts)
 		return false;
 	for (i = 0; i < histogram->capacity; i++)
-		wide[i] = histogram->counts[i];
+		wide_counts[i] = histogram->counts[i];
 	free(histogram->counts);
 	histogram->counts = NULL;
-	histogram->wide_counts = wide;
+	histogram->wide_counts = wide_counts;
 	return true;
 }
 

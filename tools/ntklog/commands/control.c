@@ -122,16 +122,16 @@ static json_t *parameters_json(const struct parameter_group *group, const uint32
 
 static void print_parameters(const struct parameter_group *group, const uint32_t *values)
 {
-	char limits[64];
+	char limits_text[64];
 	size_t i;
 
 	for (i = 0; i < group->parameter_count; i++) {
 		const struct parameter *parameter = &group->parameters[i];
 
-		snprintf(limits, sizeof(limits), "(%s%" PRIu32 " to %" PRIu32 ")",
+		snprintf(limits_text, sizeof(limits_text), "(%s%" PRIu32 " to %" PRIu32 ")",
 			 parameter->or_zero ? "0, " : "", parameter->minimum, UINT32_MAX);
 		printf("  %s %-22s  %10" PRIu32 "  %-28s  %s\n", group->name,
-		       parameter->name, values[i], limits, parameter->help);
+		       parameter->name, values[i], limits_text, parameter->help);
 	}
 }
 

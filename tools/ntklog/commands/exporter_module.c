@@ -162,13 +162,13 @@ int exporter_begin_settings(struct exporter *exporter)
  * Compute the rate of the present step. A multiple gets 1 added, because an even rate is in step
  * with each loop of even length.
  */
-static uint32_t rate_of_step(const struct exporter *exporter, uint32_t base)
+static uint32_t rate_of_step(const struct exporter *exporter, uint32_t base_rate)
 {
 	unsigned int multiplier = budget_multiplier(&exporter->budget);
 
 	if (multiplier == 1)
-		return base;
-	return base < RATE_MAX / multiplier ? base * multiplier + 1 : RATE_MAX;
+		return base_rate;
+	return base_rate < RATE_MAX / multiplier ? base_rate * multiplier + 1 : RATE_MAX;
 }
 
 /**

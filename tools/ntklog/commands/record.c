@@ -56,7 +56,7 @@ enum {
 #define PRIME_RATE	"1009"
 
 /*
- * @duration: seconds; INFINITY: until a signal, or the end of @command
+ * @duration_s: seconds; INFINITY: until a signal, or the end of @command
  * @session_number: number of the session; -1: any free session
  * @linux_mode: new mode of recording Linux' own locks; NULL: the module's present mode
  * @blocker_rate: new value of spinlock/blockers; NULL: 1, if it is 0 and can change, except in
@@ -69,7 +69,7 @@ struct record_command {
 	struct session_settings settings;
 	struct recording recording;
 	struct trace_file trace;
-	double duration;
+	double duration_s;
 	int session_number;
 	const char *linux_mode;
 	bool wants_holders;
@@ -107,7 +107,7 @@ static void read_notes(void *names)
  */
 static int record_events(struct record_command *record)
 {
-	double start = read_monotonic_seconds(), end = start + record->duration;
+	double start = read_monotonic_seconds(), end = start + record->duration_s;
 	double next_progress = isatty(STDERR_FILENO) ? start : INFINITY;
 	double next_names = record->trace.has_names ? start : INFINITY;
 	bool is_waiting = record->trap.condition;
@@ -432,8 +432,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		record->path = argument;
 		return 0;
 	case OPTION_DURATION:
-		record->duration = strtod(argument, &end);
-		if (end == argument || *end || !(record->duration > 0))
+		record->duration_s = strtod(argument, &end);
+		if (end == argument || *end || !(record->duration_s > 0))
 			argp_error(state, "--duration: \"%s\" is no number of seconds",
 				   argument);
 		return 0;
@@ -552,7 +552,7 @@ int command_record(int argc, char **argv)
 		.trace = { .fd = -1, .has_names = true },
 		.trap = { .seconds_before = 10, .seconds_after = 2, .recording_count = 1 },
 		.path = "ntklog.etl",
-		.duration = INFINITY,
+		.duration_s = INFINITY,
 		.session_number = -1,
 		.mode_setting.file = "linux_mode",
 		.blocker_setting.file = "spinlock/blockers",

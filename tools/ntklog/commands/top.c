@@ -125,17 +125,17 @@ static void stop_process(struct top *top)
 static bool obey_signals(struct top *top)
 {
 	struct signalfd_siginfo info;
-	bool ends = false, stops = false;
+	bool ends_command = false, stops_process = false;
 
 	while (read(top->live_sums.recording.signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		stops |= info.ssi_signo == SIGTSTP;
-		ends |= info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT &&
+		stops_process |= info.ssi_signo == SIGTSTP;
+		ends_command |= info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT &&
 			info.ssi_signo != SIGWINCH;
 	}
-	if (stops && !ends)
+	if (stops_process && !ends_command)
 		stop_process(top);
-	if (ends || top->prints_json || top->prints_once)
-		return ends;
+	if (ends_command || top->prints_json || top->prints_once)
+		return ends_command;
 	/* The terminal has another size, or had been left to another job. */
 	top_keys_begin(&top->keys);
 	if (top->shown_report.seconds)

@@ -140,7 +140,7 @@ static void warn_of_groups(const struct recording *recording,
 static void report_start_failure(const struct recording *recording,
 				 const struct session_settings *settings, int err)
 {
-	const char *unknown = session_find_unknown_group(settings->groups);
+	const char *unknown_group = session_find_unknown_group(settings->groups);
 
 	if (err == EINTR)
 		message("session %d: interrupted while it started: nothing was recorded",
@@ -148,9 +148,9 @@ static void report_start_failure(const struct recording *recording,
 	else if (err == ENOMEM)
 		message("session %d: no memory for its buffers: choose fewer (-n) or smaller ones (-b)",
 			recording->session_number);
-	else if (err == EINVAL && unknown)
+	else if (err == EINVAL && unknown_group)
 		message("session %d: the loaded module does not know %s: load a newer one, or leave it out (-e)",
-			recording->session_number, unknown);
+			recording->session_number, unknown_group);
 	else
 		message("session %d: cannot be started: %s", recording->session_number,
 			strerror(err));
