@@ -150,9 +150,9 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 		rates_history_add(&analysis->rates_history, event);
 }
 
-/* Whether a time of the session clock is after the selected time. */
-static bool time_is_later(const struct selection *selection, const struct etl_file *file,
-			  uint64_t time)
+/* Test whether a time of the session clock is after the selected time. */
+static bool time_is_after_selection(const struct selection *selection, const struct etl_file *file,
+				    uint64_t time)
 {
 	return selection && selection->has_end && etl_seconds(file, time) > selection->end_seconds;
 }
@@ -182,7 +182,8 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		collect_recording_facts(analysis, event,
 					type && event_has_size(event, type) ? type : NULL);
 	if (selection && !selection_includes_time(selection, file, event)) {
-		analysis->has_later_events |= time_is_later(selection, file, event->time_stamp);
+		analysis->has_later_events |=
+			time_is_after_selection(selection, file, event->time_stamp);
 		return 0;
 	}
 	if (type && event_check_size(file, event, type))
@@ -268,7 +269,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->stacks.no_memory = true;
 		goto close;
 	}
-	/* Of all events it is counted whether they have a stack. */
+	/* The counts of found and missing stacks include the events that are not selected. */
 	if (!stack_matcher_has_stacks(matcher))
 		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
@@ -285,8 +286,8 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		charging_thread_start(&analysis->charge_sums);
 	while ((event = stack_matcher_next(matcher, &stack)))
 		analysis_add(analysis, file, event, stack);
-	analysis->has_later_events |= time_is_later(analysis->selection, file,
-						    etl_merge_latest_skipped(merge));
+	analysis->has_later_events |= time_is_after_selection(analysis->selection, file,
+							      etl_merge_latest_skipped(merge));
 	charging_thread_join(&analysis->charge_sums);
 	analysis->stacks.counts = *stack_matcher_counts(matcher);
 	analysis->stacks.has_any = stack_matcher_has_stacks(matcher);
@@ -299,8 +300,8 @@ close:
 		etl_merge_close(merge);
 }
 
-static void read_again(struct analysis *analysis, struct etl_file *file,
-		       const struct etl_file *before)
+static void read_file_again(struct analysis *analysis, struct etl_file *file,
+			    const struct etl_file *before)
 {
 	struct rates_history history = analysis->rates_history;
 	const struct selection *selection = analysis->selection;
@@ -375,7 +376,7 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	if (analysis->rates_history.interval_count && !etl_reader_of(file)->input &&
 	    (analysis->rates_history.interval_count > 1 ||
 	     memcmp(&analysis->rates_history.intervals[0].rates, &start, sizeof(start))))
-		read_again(analysis, file, &before);
+		read_file_again(analysis, file, &before);
 	coverage_find_cpus_with_all_buffers(&analysis->coverage, file);
 	coverage_finish(&analysis->coverage, find_first_wanted_time(analysis, file),
 			find_last_wanted_time(analysis, file));

@@ -53,7 +53,7 @@ static bool has_stack_sums(const struct analysis *analysis, const struct record_
 	return source->stack || analysis->stacks.sums_by_lock || analysis->has_lock_stacks;
 }
 
-static struct record_origin origin_of(const struct analysis *analysis,
+static struct record_origin make_record_origin(const struct analysis *analysis,
 				      const struct etl_event *event)
 {
 	return (struct record_origin) {
@@ -85,7 +85,7 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 	struct spinlock_sample sample = {
 		.record = record,
 		.rates = spinlock_rates_of(analysis, event),
-		.origin = origin_of(analysis, event),
+		.origin = make_record_origin(analysis, event),
 	};
 	struct split_sums *split_sums = analysis->split_sums;
 	struct spinlock_pair *pair = NULL;
@@ -144,7 +144,7 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 {
 	const struct etl_event *event = source->event;
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
-	struct record_origin origin = origin_of(analysis, event);
+	struct record_origin origin = make_record_origin(analysis, event);
 	uint64_t class, weight = 0;
 	struct split_sums *split_sums = analysis->split_sums;
 	struct hold_with_stacks result;

@@ -18,7 +18,7 @@
  */
 #define VISITS_MAX		(4 * CHARGE_KEPT_MAX)
 
-/* @number less the number of @link's hold; 0: the ring has lost that hold, or there is none. */
+/* Return @number less the number of @link's hold; 0: the ring has lost it, or there is none. */
 static int32_t link_distance(const struct charger *charger, uint64_t link, uint64_t number)
 {
 	return hold_at(charger, link) ? (int32_t)(number + 1 - link) : 0;
@@ -58,8 +58,8 @@ struct charger *charger_open(charge_callback callback, void *argument,
 #define BUCKET_VISITS_MAX	8
 
 /*
- * Whether it is known when the task had no CPU during a hold and the wait before it. A task that
- * spins for a lock, or holds a spin lock, is not switched out.
+ * Test whether it is known when the task had no CPU during a hold and the wait before it. A task
+ * that spins for a lock, or holds a spin lock, is not switched out.
  */
 static bool off_cpu_times_are_known(const struct charger *charger, const struct charge_hold *hold)
 {
@@ -67,9 +67,9 @@ static bool off_cpu_times_are_known(const struct charger *charger, const struct 
 }
 
 /*
- * Whether the known context switches of the task lack more than a quarter of @sum, its time without
- * a CPU: switches may be lost, overwritten, or before --from. Otherwise the switches divide the
- * time, because they also tell when the task had no CPU. The two clocks differ a little.
+ * Test whether the known context switches of the task lack more than a quarter of @sum, its time
+ * without a CPU: switches may be lost, overwritten, or before --from. Otherwise the switches divide
+ * the time, because they also tell when the task had no CPU. The two clocks differ a little.
  */
 static bool switches_are_missing(const struct charger *charger, const struct charge_hold *hold,
 				 uint64_t from, uint64_t until, uint64_t sum)
@@ -147,14 +147,14 @@ static void emit_parts(struct charger *charger, const struct charge_hold *waiter
 	}
 }
 
-/* The part of @sum that belongs to @ticks of @all, in proportion; at most @most. */
-static uint64_t scale_sum(uint64_t sum, uint64_t ticks, uint64_t all, uint64_t most)
+/* Return the part of @sum that belongs to @ticks of @all_ticks, in proportion; at most @limit. */
+static uint64_t scale_sum(uint64_t sum, uint64_t ticks, uint64_t all_ticks, uint64_t limit)
 {
-	double part = (double)sum * ((double)ticks / (double)all);
+	double part = (double)sum * ((double)ticks / (double)all_ticks);
 
-	if (ticks == all)
-		return min_u64(sum, most);
-	return part < (double)most ? (uint64_t)part : most;
+	if (ticks == all_ticks)
+		return min_u64(sum, limit);
+	return part < (double)limit ? (uint64_t)part : limit;
 }
 
 /* Divide a time of a hold by the sums of the hold. */
@@ -232,7 +232,7 @@ static int compare_acquire_times(const void *a, const void *b)
 	       (left->release_time < right->release_time);
 }
 
-/* The recorded holds that overlap a wait, in the order of their acquisition. */
+/* Find the recorded holds that overlap a wait, in the order of their acquisition. */
 static size_t find_overlapping_holds(struct charger *charger, const struct charge_hold *waiter)
 {
 	uint64_t link = charger->lock_heads[bucket_of_key(waiter->lock)];
@@ -274,7 +274,7 @@ static void charge_free_time(struct charger *charger, const struct charge_hold *
 }
 
 /*
- * Whether the hold has no time stamp of its acquisition, or one that came late. A waiter of a
+ * Test whether the hold has no time stamp of its acquisition, or one that came late. A waiter of a
  * queued spin lock enters the lock's word when its wait begins, and such a word prevents an
  * acquisition without a wait. So if the owner did not wait, but left a waiter, it acquired the lock
  * before the waiter came. An interrupt, or a hypervisor that stopped the virtual CPU, may come
@@ -347,17 +347,17 @@ void charger_add_hold(struct charger *charger, const struct charge_hold *hold)
 /**
  * charger_next_hold() - take the added hold that was released first, and link it
  * @charger: open
- * @all: take also a hold that others may precede whose records are late
+ * @takes_all: take also a hold that others may precede whose records are late
  *
  * Return: the hold, which stays until RELEASE_SORTER_MAX newer holds were added; NULL: there is
  * none.
  */
-const struct charge_hold *charger_next_hold(struct charger *charger, bool all)
+const struct charge_hold *charger_next_hold(struct charger *charger, bool takes_all)
 {
 	struct charge_hold *hold;
 	uint64_t *lock_head, number;
 
-	if (!release_sorter_next(&charger->sorter, all, &number))
+	if (!release_sorter_next(&charger->sorter, takes_all, &number))
 		return NULL;
 	hold = &charger->holds[number % CHARGE_KEPT_MAX];
 	choose_sums_or_switches(charger, hold);
@@ -365,7 +365,7 @@ const struct charge_hold *charger_next_hold(struct charger *charger, bool all)
 	hold->older_hold_distance = link_distance(charger, *lock_head, number);
 	*lock_head = number + 1;
 	if (!hold->is_sleeping_lock || hold->acquire_time > hold->wait_start) {
-		uint64_t *wait_head = &charger->wait_heads[bucket_of_key(charge_owner(hold))];
+		uint64_t *wait_head = &charger->wait_heads[bucket_of_key(find_charge_owner(hold))];
 		const struct charge_hold *inner_wait = hold_at(charger, *wait_head);
 		uint64_t link = *wait_head;
 		size_t visits;
@@ -373,7 +373,7 @@ const struct charge_hold *charger_next_hold(struct charger *charger, bool all)
 		hold->older_wait_distance = inner_wait ? number + 1 - *wait_head : 0;
 		/* The bucket may have holds of other owners. */
 		for (visits = 0; inner_wait &&
-		     charge_owner(inner_wait) != charge_owner(hold); visits++) {
+		     find_charge_owner(inner_wait) != find_charge_owner(hold); visits++) {
 			link = find_older_link(link, inner_wait->older_wait_distance);
 			inner_wait = visits < BUCKET_VISITS_MAX ? hold_at(charger, link) : NULL;
 		}

@@ -40,7 +40,7 @@ struct charger;
 struct charger *charger_open(charge_callback callback, void *argument,
 			     uint64_t ticks_per_second);
 void charger_add_hold(struct charger *charger, const struct charge_hold *hold);
-const struct charge_hold *charger_next_hold(struct charger *charger, bool all);
+const struct charge_hold *charger_next_hold(struct charger *charger, bool takes_all);
 void charger_charge_wait(struct charger *charger, const struct charge_hold *hold);
 void charger_repeat_steps(struct charger *charger, const struct charge_hold *waiter,
 			  charge_callback callback, void *argument);
@@ -52,7 +52,7 @@ const struct charge_hold *charger_find_wait(const struct charger *charger, uint3
 const struct charge_hold *charger_find_holder(const struct charger *charger,
 					      const struct charge_hold *wait, uint64_t time);
 size_t charger_find_chain(const struct charger *charger, const struct wait_piece *piece,
-			  struct chain_link *links, size_t most);
+			  struct chain_link *links, size_t links_max);
 const struct charge_absence *charger_find_absence(const struct charger *charger,
 						  uint32_t thread_id, uint64_t time);
 void charger_close(struct charger *charger);

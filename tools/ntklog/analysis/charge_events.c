@@ -12,7 +12,7 @@
 #include "charge_thread.h"
 #include "whole_ticks.h"
 
-/* Cycles in ticks of the session clock. */
+/* Convert cycles into ticks of the session clock. */
 static uint64_t cycles_to_ticks(const struct etl_file *file, uint64_t cycles)
 {
 	if (file->perf_freq == file->cycle_freq)
@@ -20,22 +20,22 @@ static uint64_t cycles_to_ticks(const struct etl_file *file, uint64_t cycles)
 	return floor_ticks((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
 }
 
-/* When the hold ended: by the record's own clock, if that is the session clock. */
-static uint64_t release_time_of(const struct record_source *source, uint64_t released)
+/* Return when the hold ended: by the record, if its clock is the session clock; or by the event. */
+static uint64_t release_time_of(const struct record_source *source, uint64_t release_cycles)
 {
-	if (source->file->perf_freq == source->file->cycle_freq && released &&
-	    released <= source->event->time_stamp)
-		return released;
+	if (source->file->perf_freq == source->file->cycle_freq && release_cycles &&
+	    release_cycles <= source->event->time_stamp)
+		return release_cycles;
 	return source->event->time_stamp;
 }
 
 static void set_hold_times(struct charge_hold *hold, const struct record_source *source,
-			   uint64_t released, uint64_t held, uint64_t waited)
+			   uint64_t release_cycles, uint64_t held_cycles, uint64_t waited_cycles)
 {
 	hold->log_time = source->event->time_stamp;
-	hold->release_time = release_time_of(source, released);
-	hold->acquire_time = hold->release_time - cycles_to_ticks(source->file, held);
-	hold->wait_start = hold->acquire_time - cycles_to_ticks(source->file, waited);
+	hold->release_time = release_time_of(source, release_cycles);
+	hold->acquire_time = hold->release_time - cycles_to_ticks(source->file, held_cycles);
+	hold->wait_start = hold->acquire_time - cycles_to_ticks(source->file, waited_cycles);
 	/* A file may claim times before the clock began. */
 	if (hold->acquire_time > hold->release_time || hold->wait_start > hold->acquire_time) {
 		hold->acquire_time = hold->release_time;
@@ -67,7 +67,7 @@ void convert_spinlock_to_hold(struct hold_with_stacks *dest, const struct record
 			      const struct spinlock_record *record, uint8_t rule)
 {
 	bool has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
-	int64_t held = record->release_time - record->acquire_time;
+	int64_t held_cycles = record->release_time - record->acquire_time;
 
 	dest->hold = (struct charge_hold) {
 		.frames = copy_frames(dest->frames, source->stack),
@@ -84,7 +84,8 @@ void convert_spinlock_to_hold(struct hold_with_stacks *dest, const struct record
 		.irql = record->irql,
 		.was_interrupted = record->interrupt_count,
 	};
-	set_hold_times(&dest->hold, source, record->release_time, has_hold && held > 0 ? held : 0,
+	set_hold_times(&dest->hold, source, record->release_time,
+		       has_hold && held_cycles > 0 ? held_cycles : 0,
 		       record->spin_count ? record->wait_time : 0);
 }
 
@@ -143,7 +144,7 @@ void charge_add_open_hold(struct charge_sums *sums, const struct etl_file *file,
 			  bool has_off_cpu_times, uint64_t weight)
 {
 	uint64_t since = event->since < event->list_time ? event->since : event->list_time;
-	uint64_t waited = event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
+	uint64_t waited_cycles = event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
 			  cycles_to_ticks(file, event->wait_time) : 0;
 	struct charge_hold hold = {
 		.lock = event->lock,
@@ -158,7 +159,7 @@ void charge_add_open_hold(struct charge_sums *sums, const struct etl_file *file,
 		.log_time = event->list_time,
 	};
 
-	hold.wait_start = waited < since ? since - waited : since;
+	hold.wait_start = waited_cycles < since ? since - waited_cycles : since;
 	if (open_hold_is_waiting(event)) {
 		hold.wait_start = since;
 		hold.acquire_time = event->list_time;

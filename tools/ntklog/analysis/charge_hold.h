@@ -77,8 +77,8 @@ enum charge_part_kind {
  * @has_inner_wait: of a spin lock: its CPU waited for another spin lock during the hold
  * @older_hold_distance: the number of this hold, less that of the hold of the same bucket of locks
  *	that was released before it; 0: none
- * @older_wait_distance: the same for the bucket of charge_owner() and its holds that followed a
- *	wait; of a lock that sleeps only if there was a wait
+ * @older_wait_distance: the same for the bucket of find_charge_owner() and its holds that followed
+ *	a wait; of a lock that sleeps only if there was a wait
  *
  * Of a wait without a hold (mode waits), what is said of the release is of the acquisition. A hold
  * that was open at the stop ends when it was listed.
@@ -118,13 +118,13 @@ struct charge_hold {
 };
 
 /**
- * charge_owner() - tell waiters and holders apart
+ * find_charge_owner() - tell waiters and holders apart
  * @hold: a hold
  *
  * Return: the task; of a spin lock the CPU, because the holder is not switched out, and a handler
  * has the id of the task that it interrupts.
  */
-static inline uint64_t charge_owner(const struct charge_hold *hold)
+static inline uint64_t find_charge_owner(const struct charge_hold *hold)
 {
 	return hold->is_sleeping_lock ? hold->thread_id : UINT64_C(1) << 32 | hold->cpu;
 }
@@ -181,7 +181,7 @@ struct wait_piece {
  * @class: class of the lock
  * @from: begin of the wait, or of the time that charger_find_chain() searches if that is later
  * @ticks: length of the wait within that time, session clock
- * @owner: if @has_holder, charge_owner() of the hold
+ * @owner: if @has_holder, find_charge_owner() of the hold
  * @thread_id: the task that held the lock, if @has_holder
  * @has_holder: a holder is recorded
  * @in_softirq: a softirq held the lock

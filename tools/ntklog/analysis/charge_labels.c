@@ -61,7 +61,7 @@ static bool is_plumbing_function(const char *function)
 	return false;
 }
 
-/* The innermost function that is not plumbing. Returns false if there is none. */
+/* Name the innermost function without a prefix of plumbing. Returns false if there is none. */
 static bool format_function(const struct names *names, const uint64_t *frames, char *text,
 			    size_t size)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Return a number whose high bits depend on all bits of three numbers. */
-static inline uint64_t charge_mix(uint64_t a, uint64_t b, uint64_t c)
+static inline uint64_t mix_numbers(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t mixed = a * UINT64_C(0x9E3779B97F4A7C15);
 

@@ -16,11 +16,11 @@ void release_sorter_init(struct release_sorter *sorter, uint64_t ticks_per_secon
 /**
  * release_sorter_add() - add a hold
  * @sorter: release_sorter_next() has returned false since the last hold was added
- * @released: when the hold ended
- * @logged: time stamp of the record, not before that of the last one
+ * @release_time: when the hold ended
+ * @log_time: time stamp of the record, not before that of the last one
  * @number: of the hold, one more than that of the last one
  */
-void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64_t logged,
+void release_sorter_add(struct release_sorter *sorter, uint64_t release_time, uint64_t log_time,
 			uint64_t number)
 {
 	uint64_t at = sorter->taken_count + sorter->count;
@@ -29,21 +29,21 @@ void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64
 	for (; at > sorter->taken_count; at--) {
 		uint64_t before = (at - 1) % RELEASE_SORTER_MAX;
 
-		if (sorter->queue[before].released <= released ||
+		if (sorter->queue[before].release_time <= release_time ||
 		    number - sorter->queue[before].number > RELEASE_SORTER_MAX)
 			break;
 		sorter->queue[at % RELEASE_SORTER_MAX] = sorter->queue[before];
 	}
-	sorter->queue[at % RELEASE_SORTER_MAX].released = released;
+	sorter->queue[at % RELEASE_SORTER_MAX].release_time = release_time;
 	sorter->queue[at % RELEASE_SORTER_MAX].number = number;
 	sorter->count++;
-	sorter->newest_time = logged;
+	sorter->newest_time = log_time;
 }
 
 /**
  * release_sorter_next() - take the first hold, if none that was released before it may come
  * @sorter: the order
- * @all: no hold comes any more
+ * @takes_all: no hold comes any more
  * @number: set to the number of the hold
  *
  * When a hold is taken, fewer than 3 * RELEASE_SORTER_MAX newer holds have been added. The taken
@@ -51,14 +51,14 @@ void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64
  *
  * Return: false if there is none.
  */
-bool release_sorter_next(struct release_sorter *sorter, bool all, uint64_t *number)
+bool release_sorter_next(struct release_sorter *sorter, bool takes_all, uint64_t *number)
 {
 	uint64_t at = sorter->taken_count % RELEASE_SORTER_MAX;
 
 	if (!sorter->count)
 		return false;
-	if (!all && sorter->count < RELEASE_SORTER_MAX &&
-	    sorter->newest_time < sorter->late_ticks_max + sorter->queue[at].released)
+	if (!takes_all && sorter->count < RELEASE_SORTER_MAX &&
+	    sorter->newest_time < sorter->late_ticks_max + sorter->queue[at].release_time)
 		return false;
 	*number = sorter->queue[at].number;
 	sorter->taken_count++;

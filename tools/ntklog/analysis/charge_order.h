@@ -19,7 +19,7 @@
 
 /**
  * struct release_sorter - holds that wait for late ones
- * @queue: circular; sorted by @released, apart from holds that have waited too long to be passed
+ * @queue: circular; sorted by @queue.release_time, apart from holds that waited too long for others
  * @queue.released: when the hold ended, session clock
  * @queue.number: number of the hold, in the order of the records
  * @taken_count: number of holds that were taken; its remainder is the index of the next one
@@ -29,7 +29,7 @@
  */
 struct release_sorter {
 	struct {
-		uint64_t released;
+		uint64_t release_time;
 		uint64_t number;
 	} queue[RELEASE_SORTER_MAX];
 	uint64_t taken_count;
@@ -39,8 +39,8 @@ struct release_sorter {
 };
 
 void release_sorter_init(struct release_sorter *sorter, uint64_t ticks_per_second);
-void release_sorter_add(struct release_sorter *sorter, uint64_t released, uint64_t logged,
+void release_sorter_add(struct release_sorter *sorter, uint64_t release_time, uint64_t log_time,
 			uint64_t number);
-bool release_sorter_next(struct release_sorter *sorter, bool all, uint64_t *number);
+bool release_sorter_next(struct release_sorter *sorter, bool takes_all, uint64_t *number);
 
 #endif /* _NTKLOG_CHARGE_ORDER_H */

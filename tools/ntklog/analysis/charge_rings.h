@@ -29,8 +29,8 @@
  * @absence_frames: their stacks
  * @absence_count: number of absences so far
  * @lock_heads: number of the newest hold of each bucket of locks, plus 1
- * @wait_heads: number of the newest hold that followed a wait, of each bucket of charge_owner(),
- *	plus 1
+ * @wait_heads: number of the newest hold that followed a wait, of each bucket of
+ *	find_charge_owner(), plus 1
  * @absence_heads: number of the newest absence of each bucket of tasks, plus 1
  * @overlaps: holds that overlap the wait that is being charged
  * @visits_max: greatest number of holds that one search for a wait or a holder visits

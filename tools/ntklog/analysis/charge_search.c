@@ -10,7 +10,7 @@
 /* Waits for spin locks that a search during one hold of a spin lock visits. */
 #define NESTED_VISITS_MAX	2
 
-/* The hold of a link, if it may reach behind @time, and if the search may visit one more. */
+/* Return the hold of a link, if it ended after @time, and if the search may visit one more. */
 static const struct charge_hold *visit_hold(const struct charger *charger, uint64_t link,
 					    uint64_t time, uint64_t *visits)
 {
@@ -36,7 +36,7 @@ const struct charge_hold *charger_find_wait(const struct charger *charger, uint3
 
 	for (; (hold = visit_hold(charger, link, time, &visits));
 	     link = find_older_link(link, hold->older_wait_distance))
-		if (charge_owner(hold) == thread_id && hold->wait_start <= time &&
+		if (find_charge_owner(hold) == thread_id && hold->wait_start <= time &&
 		    hold->acquire_time > time)
 			return hold;
 	return NULL;
@@ -81,13 +81,13 @@ static uint64_t find_first_wait(const struct charger *charger,
 	return find_older_link(newest - back + 1, owning_hold->older_wait_distance);
 }
 
-/* The longest wait within a time of a task, or for spin locks of the CPU of @owning_hold. */
+/* Return the longest wait within a time of a task, or for spin locks of the CPU of @owning_hold. */
 static const struct charge_hold *find_longest_wait(const struct charger *charger,
 						   const struct charge_hold *owning_hold,
 						   uint64_t from, uint64_t until)
 {
 	uint64_t visits = 0, longest = 0, link = find_first_wait(charger, owning_hold, &visits);
-	uint64_t owner = charge_owner(owning_hold);
+	uint64_t owner = find_charge_owner(owning_hold);
 	const struct charge_hold *hold, *found = NULL;
 
 	for (; (hold = visit_hold(charger, link, from, &visits));
@@ -95,7 +95,7 @@ static const struct charge_hold *find_longest_wait(const struct charger *charger
 		uint64_t begin = max_u64(hold->wait_start, from);
 		uint64_t end = min_u64(hold->acquire_time, until);
 
-		if (charge_owner(hold) != owner || end <= begin || end - begin <= longest)
+		if (find_charge_owner(hold) != owner || end <= begin || end - begin <= longest)
 			continue;
 		longest = end - begin;
 		found = hold;
@@ -118,7 +118,7 @@ static bool chain_has_task(const struct chain_link *links, size_t count, uint64_
  * @charger: open
  * @piece: time inside a hold
  * @links: set to the locks: the first one is that for which the holder waited longest meanwhile
- * @most: size of @links
+ * @links_max: size of @links
  *
  * The chain ends where it comes to a task or a CPU for the second time. It ends at a hold of a spin
  * lock whose start is not recorded, too: its CPU may have waited before it.
@@ -126,13 +126,14 @@ static bool chain_has_task(const struct chain_link *links, size_t count, uint64_
  * Return: the number of @links; 0: no wait of the holder is found.
  */
 size_t charger_find_chain(const struct charger *charger, const struct wait_piece *piece,
-			  struct chain_link *links, size_t most)
+			  struct chain_link *links, size_t links_max)
 {
 	uint64_t from = piece->from, until = piece->until;
 	const struct charge_hold *owning_hold = piece->holder;
 	size_t count = 0;
 
-	while (count < most && (owning_hold->is_sleeping_lock || owning_hold->has_inner_wait)) {
+	while (count < links_max &&
+	       (owning_hold->is_sleeping_lock || owning_hold->has_inner_wait)) {
 		const struct charge_hold *wait, *holder;
 		bool was_passed;
 
@@ -148,13 +149,13 @@ size_t charger_find_chain(const struct charger *charger, const struct wait_piece
 			};
 			break;
 		}
-		was_passed = charge_owner(holder) == charge_owner(piece->holder) ||
-			     chain_has_task(links, count, charge_owner(holder));
+		was_passed = find_charge_owner(holder) == find_charge_owner(piece->holder) ||
+			     chain_has_task(links, count, find_charge_owner(holder));
 		links[count++] = (struct chain_link) {
 			.class = wait->class,
 			.from = from,
 			.ticks = until - from,
-			.owner = charge_owner(holder),
+			.owner = find_charge_owner(holder),
 			.thread_id = holder->thread_id,
 			.has_holder = true,
 			.in_softirq = holder->in_softirq,

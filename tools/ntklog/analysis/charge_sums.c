@@ -42,8 +42,8 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 	if (!row)
 		return;
 	row->variance += variance;
-	if (variance > row->greatest_variance)
-		row->greatest_variance = variance;
+	if (variance > row->greatest_variance_part)
+		row->greatest_variance_part = variance;
 	row->piece_count += weight;
 	row->ticks += ticks * weight;
 	if (ticks > row->longest_piece)
@@ -139,7 +139,7 @@ static void add_charged_piece(struct charge_sums *sums, const struct charge_hold
 		count = charger_find_chain(sums->charger, piece, links, ARRAY_SIZE(links));
 		if (count) {
 			add_wait_of_holder(sums, links, waiter->weight);
-			longest_waits_offer_chain(sums->longest_waits, waiter, piece, links, count);
+			longest_waits_add_chain(sums->longest_waits, waiter, piece, links, count);
 		} else {
 			add_block_of_holder(sums, waiter->weight);
 		}
@@ -227,7 +227,7 @@ static struct charged_class *find_class(struct charge_sums *sums, const struct c
 	const struct charged_class_key key = { hold->class, hold->is_sleeping_lock };
 	struct charged_class **cached, *class;
 
-	cached = &sums->class_cache[charge_mix(key.class, key.is_sleeping_lock, 0) >>
+	cached = &sums->class_cache[mix_numbers(key.class, key.is_sleeping_lock, 0) >>
 				    (64 - CHARGE_CLASS_CACHE_BITS)];
 	if (*cached && !memcmp(&(*cached)->key, &key, sizeof(key)))
 		return *cached;
@@ -296,11 +296,11 @@ static void charge_wait_before(struct charge_sums *sums, const struct charge_hol
 		longest_waits_add(sums->longest_waits, sums->charger, hold);
 }
 
-static void charge_next_holds(struct charge_sums *sums, bool all)
+static void charge_next_holds(struct charge_sums *sums, bool takes_all)
 {
 	const struct charge_hold *hold;
 
-	while ((hold = charger_next_hold(sums->charger, all)))
+	while ((hold = charger_next_hold(sums->charger, takes_all)))
 		charge_wait_before(sums, hold);
 }
 

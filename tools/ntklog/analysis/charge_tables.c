@@ -87,8 +87,8 @@ static bool keys_are_equal(const struct charge_row_key *a, const struct charge_r
 static uint32_t *find_index_entry(const struct charge_sums *sums, const struct charge_row_key *key)
 {
 	/* No file can choose the addresses, so the hash needs no secret. */
-	size_t at = charge_mix((uintptr_t)key->class + key->kind, (uintptr_t)key->first_label,
-			       (uintptr_t)key->second_label) >> 32;
+	size_t at = mix_numbers((uintptr_t)key->class + key->kind, (uintptr_t)key->first_label,
+				(uintptr_t)key->second_label) >> 32;
 
 	for (;; at++) {
 		uint32_t *entry = &sums->row_index[at & (sums->row_index_size - 1)];
@@ -162,8 +162,8 @@ void charge_row_add(struct charge_row *sum, const struct charge_row *row)
 	sum->piece_count += row->piece_count;
 	sum->ticks += row->ticks;
 	sum->variance += row->variance;
-	if (row->greatest_variance > sum->greatest_variance)
-		sum->greatest_variance = row->greatest_variance;
+	if (row->greatest_variance_part > sum->greatest_variance_part)
+		sum->greatest_variance_part = row->greatest_variance_part;
 	if (row->longest_piece > sum->longest_piece)
 		sum->longest_piece = row->longest_piece;
 }

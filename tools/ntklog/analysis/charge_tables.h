@@ -122,7 +122,7 @@ struct charge_row_key {
  * @ticks: their sum, weighted, session clock
  * @longest_piece: the longest piece
  * @variance: variance of @ticks, which is 0 where each wait was written
- * @greatest_variance: greatest part of a single piece in @variance
+ * @greatest_variance_part: greatest part of a single piece in @variance
  *
  * The part of a wait that is charged to one hold is one piece of a row of holders, in however many
  * states the holder was: the error of a sample would be too small if each state counted.
@@ -133,7 +133,7 @@ struct charge_row {
 	uint64_t ticks;
 	uint64_t longest_piece;
 	double variance;
-	double greatest_variance;
+	double greatest_variance_part;
 };
 
 /**

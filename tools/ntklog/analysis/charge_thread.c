@@ -35,12 +35,12 @@ struct batch_entry {
  * struct charging_thread - the thread, and a ring of batches of entries for it
  * @thread: the thread
  * @sums: sums that the thread alone changes while it runs
- * @lock: protects @filled_batches and @charged_batches
- * @batches_changed: @filled_batches or @charged_batches has changed
- * @filled_batches: number of batches that the reader has passed to the thread; the reader fills the
- *	next
- * @charged_batches: number of batches that the thread has charged
- * @used_entries: number of entries in the batch that the reader is filling
+ * @lock: protects @filled_batch_count and @charged_batch_count
+ * @batches_changed: @filled_batch_count or @charged_batch_count has changed
+ * @filled_batch_count: number of batches that the reader has passed to the thread; the reader fills
+ *	the next
+ * @charged_batch_count: number of batches that the thread has charged
+ * @used_entry_count: number of entries in the batch that the reader is filling
  * @batches: ring of batches
  */
 struct charging_thread {
@@ -48,9 +48,9 @@ struct charging_thread {
 	struct charge_sums *sums;
 	pthread_mutex_t lock;
 	pthread_cond_t batches_changed;
-	uint64_t filled_batches;
-	uint64_t charged_batches;
-	size_t used_entries;
+	uint64_t filled_batch_count;
+	uint64_t charged_batch_count;
+	size_t used_entry_count;
 	struct batch_entry batches[BATCHES][BATCH_ENTRIES];
 };
 
@@ -77,13 +77,14 @@ static void *charge_batches(void *argument)
 
 	for (;;) {
 		pthread_mutex_lock(&thread->lock);
-		while (thread->filled_batches == thread->charged_batches)
+		while (thread->filled_batch_count == thread->charged_batch_count)
 			pthread_cond_wait(&thread->batches_changed, &thread->lock);
 		pthread_mutex_unlock(&thread->lock);
-		if (!charge_batch(thread->sums, thread->batches[thread->charged_batches % BATCHES]))
+		if (!charge_batch(thread->sums,
+				  thread->batches[thread->charged_batch_count % BATCHES]))
 			return NULL;
 		pthread_mutex_lock(&thread->lock);
-		thread->charged_batches++;
+		thread->charged_batch_count++;
 		pthread_cond_signal(&thread->batches_changed);
 		pthread_mutex_unlock(&thread->lock);
 	}
@@ -93,21 +94,21 @@ static void *charge_batches(void *argument)
 static void pass_batch(struct charging_thread *thread)
 {
 	pthread_mutex_lock(&thread->lock);
-	thread->filled_batches++;
+	thread->filled_batch_count++;
 	pthread_cond_signal(&thread->batches_changed);
-	while (thread->filled_batches - thread->charged_batches == BATCHES)
+	while (thread->filled_batch_count - thread->charged_batch_count == BATCHES)
 		pthread_cond_wait(&thread->batches_changed, &thread->lock);
 	pthread_mutex_unlock(&thread->lock);
-	thread->used_entries = 0;
+	thread->used_entry_count = 0;
 }
 
 static struct batch_entry *add_entry(struct charging_thread *thread, enum batch_entry_kind kind)
 {
 	struct batch_entry *entry;
 
-	if (thread->used_entries == BATCH_ENTRIES)
+	if (thread->used_entry_count == BATCH_ENTRIES)
 		pass_batch(thread);
-	entry = &thread->batches[thread->filled_batches % BATCHES][thread->used_entries++];
+	entry = &thread->batches[thread->filled_batch_count % BATCHES][thread->used_entry_count++];
 	entry->kind = kind;
 	return entry;
 }

@@ -14,7 +14,7 @@
 #define SUB_BITS	4
 #define SUB_BUCKETS	16u
 
-static unsigned int bucket_of(uint64_t value)
+static unsigned int find_bucket(uint64_t value)
 {
 	unsigned int msb;
 
@@ -25,7 +25,7 @@ static unsigned int bucket_of(uint64_t value)
 	       ((value >> (msb - SUB_BITS)) & (SUB_BUCKETS - 1));
 }
 
-static double bucket_start(unsigned int bucket)
+static double compute_bucket_start(unsigned int bucket)
 {
 	unsigned int shift;
 
@@ -36,14 +36,14 @@ static double bucket_start(unsigned int bucket)
 	return (double)(SUB_BUCKETS + bucket % SUB_BUCKETS) * (double)(UINT64_C(1) << shift);
 }
 
-static double bucket_middle(unsigned int bucket)
+static double compute_bucket_middle(unsigned int bucket)
 {
 	if (bucket < 2 * SUB_BUCKETS)
 		return bucket;
-	return (bucket_start(bucket) + bucket_start(bucket + 1)) / 2;
+	return (compute_bucket_start(bucket) + compute_bucket_start(bucket + 1)) / 2;
 }
 
-static uint64_t count_of(const struct histogram *histogram, unsigned int i)
+static uint64_t get_bucket_count(const struct histogram *histogram, unsigned int i)
 {
 	return histogram->wide_counts ? histogram->wide_counts[i] : histogram->counts[i];
 }
@@ -86,16 +86,16 @@ static bool cover_bucket(struct histogram *histogram, unsigned int bucket)
 
 static bool widen_counts(struct histogram *histogram)
 {
-	uint64_t *wide = calloc(histogram->capacity, sizeof(*wide));
+	uint64_t *wide_counts = calloc(histogram->capacity, sizeof(*wide_counts));
 	unsigned int i;
 
-	if (!wide)
+	if (!wide_counts)
 		return false;
 	for (i = 0; i < histogram->capacity; i++)
-		wide[i] = histogram->counts[i];
+		wide_counts[i] = histogram->counts[i];
 	free(histogram->counts);
 	histogram->counts = NULL;
-	histogram->wide_counts = wide;
+	histogram->wide_counts = wide_counts;
 	return true;
 }
 
@@ -145,8 +145,8 @@ static void add_variance(struct histogram *histogram, uint64_t value, uint64_t w
 
 	histogram->total_variance += variance;
 	histogram->sum_variance += value_variance;
-	if (value_variance > histogram->greatest_variance)
-		histogram->greatest_variance = value_variance;
+	if (value_variance > histogram->greatest_variance_part)
+		histogram->greatest_variance_part = value_variance;
 	histogram->sampled_sum += (double)value * variance;
 	histogram->sampled_log_sum += value_log * variance;
 	histogram->sampled_log_square_sum += value_log * value_log * variance;
@@ -162,7 +162,7 @@ static void add_variance(struct histogram *histogram, uint64_t value, uint64_t w
  */
 bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
 {
-	if (!add_to_bucket(histogram, bucket_of(value), weight))
+	if (!add_to_bucket(histogram, find_bucket(value), weight))
 		return false;
 	histogram->total_weight += weight;
 	histogram->sum += (double)value * (double)weight;
@@ -186,7 +186,7 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 	unsigned int i;
 
 	for (i = 0; i < more->capacity; i++) {
-		uint64_t count = count_of(more, i);
+		uint64_t count = get_bucket_count(more, i);
 
 		if (count && !add_to_bucket(histogram, more->first_bucket + i, count))
 			return false;
@@ -195,8 +195,8 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 	histogram->sum += more->sum;
 	histogram->total_variance += more->total_variance;
 	histogram->sum_variance += more->sum_variance;
-	if (more->greatest_variance > histogram->greatest_variance)
-		histogram->greatest_variance = more->greatest_variance;
+	if (more->greatest_variance_part > histogram->greatest_variance_part)
+		histogram->greatest_variance_part = more->greatest_variance_part;
 	histogram->sampled_sum += more->sampled_sum;
 	histogram->sampled_log_sum += more->sampled_log_sum;
 	histogram->sampled_log_square_sum += more->sampled_log_square_sum;
@@ -208,7 +208,7 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 /**
  * estimate_sum_error() - estimate the error of the sum of a sample
  * @variance: variance of the sum
- * @greatest_variance: greatest part of a single value in the variance of the sample
+ * @greatest_variance_part: greatest part of a single value in the variance of the sample
  * @sum: sum
  *
  * A sample with a long tail often lacks the rare long values, and its variance lacks them too. So
@@ -217,13 +217,13 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
  * Return: the standard error divided by @sum; INFINITY if there are too few values for an estimate,
  * that is if the square root of @variance is more than 1 / sqrt(10) of @sum.
  */
-double estimate_sum_error(double variance, double greatest_variance, double sum)
+double estimate_sum_error(double variance, double greatest_variance_part, double sum)
 {
 	if (!(sum > 0) || !(variance > 0))
 		return 0;
 	if (variance > sum * sum / 10)
 		return INFINITY;
-	return sqrt(variance + 6 * greatest_variance) / sum;
+	return sqrt(variance + 6 * greatest_variance_part) / sum;
 }
 
 /**
@@ -245,7 +245,7 @@ double histogram_sum_error(const struct histogram *histogram)
 	log_normal_variance = histogram->total_variance * mean * mean *
 			  exp(fmin(compute_log_variance(histogram), 20));
 	return estimate_sum_error(fmax(histogram->sum_variance, log_normal_variance),
-				  histogram->greatest_variance, histogram->sum);
+				  histogram->greatest_variance_part, histogram->sum);
 }
 
 /**
@@ -273,13 +273,13 @@ double histogram_percentile(const struct histogram *histogram, unsigned int perc
 	unsigned int i;
 
 	for (i = 0; i < histogram->capacity; i++) {
-		uint64_t count = count_of(histogram, i);
+		uint64_t count = get_bucket_count(histogram, i);
 
 		if (!count)
 			continue;
 		seen += (double)count;
 		if (seen >= wanted) {
-			double middle = bucket_middle(histogram->first_bucket + i);
+			double middle = compute_bucket_middle(histogram->first_bucket + i);
 
 			return middle < (double)histogram->max_value ? middle :
 								 (double)histogram->max_value;
@@ -299,8 +299,8 @@ double histogram_percentile(const struct histogram *histogram, unsigned int perc
 double histogram_bucket_middle(const struct histogram *histogram, unsigned int i,
 			       uint64_t *weight)
 {
-	*weight = count_of(histogram, i);
-	return bucket_middle(histogram->first_bucket + i);
+	*weight = get_bucket_count(histogram, i);
+	return compute_bucket_middle(histogram->first_bucket + i);
 }
 
 /**

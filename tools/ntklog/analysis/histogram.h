@@ -18,7 +18,7 @@
  * @total_variance: variance of the estimate @total_weight, if the probability that a value was
  *	sampled is 1 divided by its weight
  * @sum_variance: variance of the estimate @sum, under the same condition
- * @greatest_variance: greatest part of a single value in @sum_variance
+ * @greatest_variance_part: greatest part of a single value in @sum_variance
  * @sampled_sum: sum of the values, each times the value's part of @total_variance
  * @sampled_log_sum: sum of the logarithms of the values, each times the value's part of
  *	@total_variance
@@ -34,7 +34,7 @@ struct histogram {
 	double sum;
 	double total_variance;
 	double sum_variance;
-	double greatest_variance;
+	double greatest_variance_part;
 	double sampled_sum;
 	double sampled_log_sum;
 	double sampled_log_square_sum;
@@ -55,7 +55,7 @@ static inline double weight_variance(uint64_t weight)
 
 bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight);
 bool histogram_merge(struct histogram *histogram, const struct histogram *more);
-double estimate_sum_error(double variance, double greatest_variance, double sum);
+double estimate_sum_error(double variance, double greatest_variance_part, double sum);
 double histogram_sum_error(const struct histogram *histogram);
 double histogram_mean(const struct histogram *histogram);
 double histogram_percentile(const struct histogram *histogram, unsigned int percent);

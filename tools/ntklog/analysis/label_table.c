@@ -51,8 +51,9 @@ struct charge_label *label_table_find(struct label_table *table, const char *tex
 	return NULL;
 }
 
-/* The members of a hold that make its label; the others stay 0. */
-static struct label_key key_of(const struct label_table *table, const struct charge_hold *hold)
+/* Make the key of the members of a hold that make its label; other members of the key are 0. */
+static struct label_key make_label_key(const struct label_table *table,
+				       const struct charge_hold *hold)
 {
 	struct label_key key = {
 		.flags = hold->is_shared | hold->in_softirq << 1 | hold->in_interrupt << 2 |
@@ -115,11 +116,11 @@ static struct label_key key_of(const struct label_table *table, const struct cha
 struct charge_label *label_table_find_hold(struct label_table *table,
 					   const struct charge_hold *hold)
 {
-	struct label_key key = key_of(table, hold);
+	struct label_key key = make_label_key(table, hold);
 	const uint64_t *frames = key.flags & LABEL_KEY_HAS_FRAMES ? hold->frames : NULL;
-	struct cached_label *cached = &table->cache[charge_mix(key.caller + key.flags,
-							       key.thread_id,
-							       frames ? frames[1] : 0) >>
+	struct cached_label *cached = &table->cache[mix_numbers(key.caller + key.flags,
+								key.thread_id,
+								frames ? frames[1] : 0) >>
 						    (64 - LABEL_CACHE_BITS)];
 	char text[CHARGE_LABEL_SIZE];
 

@@ -26,16 +26,17 @@ struct counted_class {
 static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t key)
 {
 	const struct counted_lock_key lock_key = { address, key };
-	struct counted_class *count;
+	struct counted_class *counted_class;
 	struct counted_lock *lock;
 
 	HASH_FIND(hh, classes->locks, &lock_key, sizeof(lock_key), lock);
 	if (lock || HASH_COUNT(classes->locks) >= LOCK_CLASSES_LOCKS_MAX)
 		return;
 	hash_add(classes->locks, lock_key, &lock_key, lock);
-	hash_find_or_add(classes->counts, key, &key, LOCK_CLASSES_LOCKS_MAX, count);
-	if (lock && count)
-		count->lock_count++;
+	hash_find_or_add(classes->counted_classes, key, &key, LOCK_CLASSES_LOCKS_MAX,
+			 counted_class);
+	if (lock && counted_class)
+		counted_class->lock_count++;
 }
 
 /**
@@ -48,10 +49,10 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
  *
  * Return: the key, as lock_classes_find_key().
  */
-uint64_t lock_classes_fill_cache(struct lock_classes *classes, struct cached_lock_key *cached,
+uint64_t lock_classes_fill_cache(struct lock_classes *classes, struct cached_class_key *cached,
 				 const struct names *names, uint64_t address, uint64_t clock)
 {
-	*cached = (struct cached_lock_key) {
+	*cached = (struct cached_class_key) {
 		.address = address,
 		.names_version = names_lock_version(names),
 		.span = names_find_lock_span(names, address, clock),
@@ -70,10 +71,10 @@ uint64_t lock_classes_fill_cache(struct lock_classes *classes, struct cached_loc
  */
 size_t lock_classes_lock_count(const struct lock_classes *classes, uint64_t key)
 {
-	struct counted_class *count;
+	struct counted_class *counted_class;
 
-	HASH_FIND(hh, classes->counts, &key, sizeof(key), count);
-	return count ? count->lock_count : 1;
+	HASH_FIND(hh, classes->counted_classes, &key, sizeof(key), counted_class);
+	return counted_class ? counted_class->lock_count : 1;
 }
 
 /**
@@ -82,12 +83,12 @@ size_t lock_classes_lock_count(const struct lock_classes *classes, uint64_t key)
  */
 void lock_classes_free(struct lock_classes *classes)
 {
-	struct counted_class *count;
+	struct counted_class *counted_class;
 	struct counted_lock *lock;
 
 	while ((lock = hash_take_first(classes->locks)))
 		free(lock);
-	while ((count = hash_take_first(classes->counts)))
-		free(count);
+	while ((counted_class = hash_take_first(classes->counted_classes)))
+		free(counted_class);
 	memset(classes, 0, sizeof(*classes));
 }

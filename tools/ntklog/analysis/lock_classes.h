@@ -17,15 +17,15 @@ struct counted_class;
 
 struct lock_classes {
 	struct counted_lock *locks;
-	struct counted_class *counts;
-	struct cached_lock_key {
+	struct counted_class *counted_classes;
+	struct cached_class_key {
 		uint64_t address;
 		uint64_t names_version;
 		struct lock_key_span span;
 	} cache[1 << LOCK_CLASSES_CACHE_BITS];
 };
 
-uint64_t lock_classes_fill_cache(struct lock_classes *classes, struct cached_lock_key *cached,
+uint64_t lock_classes_fill_cache(struct lock_classes *classes, struct cached_class_key *cached,
 				 const struct names *names, uint64_t address, uint64_t clock);
 size_t lock_classes_lock_count(const struct lock_classes *classes, uint64_t key);
 
@@ -43,7 +43,7 @@ static inline uint64_t lock_classes_find_key(struct lock_classes *classes,
 					     uint64_t clock)
 {
 	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
-	struct cached_lock_key *cached = &classes->cache[mixed >> (64 - LOCK_CLASSES_CACHE_BITS)];
+	struct cached_class_key *cached = &classes->cache[mixed >> (64 - LOCK_CLASSES_CACHE_BITS)];
 
 	if (cached->address == address && clock >= cached->span.begin &&
 	    clock < cached->span.end && cached->names_version == names_lock_version(names))

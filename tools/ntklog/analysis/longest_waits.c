@@ -128,7 +128,7 @@ void longest_waits_add(struct longest_waits *longest, struct charger *charger,
 }
 
 /**
- * longest_waits_offer_chain() - keep the chain that begins with a piece of a wait if it is longest
+ * longest_waits_add_chain() - keep the chain that begins with a piece of a wait if it is longest
  * @longest: the waits
  * @waiter: the hold that followed the wait
  * @piece: time inside a hold of the lock
@@ -137,12 +137,12 @@ void longest_waits_add(struct longest_waits *longest, struct charger *charger,
  *
  * A chain in which a task or a CPU occurs twice is not kept.
  */
-void longest_waits_offer_chain(struct longest_waits *longest, const struct charge_hold *waiter,
-			       const struct wait_piece *piece, const struct chain_link *links,
-			       size_t count)
+void longest_waits_add_chain(struct longest_waits *longest, const struct charge_hold *waiter,
+			     const struct wait_piece *piece, const struct chain_link *links,
+			     size_t count)
 {
 	struct longest_chain *kept = &longest->chain;
-	uint64_t owner = charge_owner(piece->holder);
+	uint64_t owner = find_charge_owner(piece->holder);
 	size_t i, j;
 
 	if (count + 1 < kept->link_count ||
@@ -151,7 +151,7 @@ void longest_waits_offer_chain(struct longest_waits *longest, const struct charg
 	for (i = 0; i < count; i++) {
 		if (!links[i].has_holder)
 			break;
-		if (links[i].owner == charge_owner(waiter) || links[i].owner == owner)
+		if (links[i].owner == find_charge_owner(waiter) || links[i].owner == owner)
 			return;
 		for (j = 0; j < i; j++)
 			if (links[j].owner == links[i].owner)

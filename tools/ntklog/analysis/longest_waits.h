@@ -79,8 +79,8 @@ struct longest_waits {
 struct longest_waits *longest_waits_open(void);
 void longest_waits_add(struct longest_waits *longest, struct charger *charger,
 		       const struct charge_hold *waiter);
-void longest_waits_offer_chain(struct longest_waits *longest, const struct charge_hold *waiter,
-			       const struct wait_piece *piece, const struct chain_link *links,
-			       size_t count);
+void longest_waits_add_chain(struct longest_waits *longest, const struct charge_hold *waiter,
+			     const struct wait_piece *piece, const struct chain_link *links,
+			     size_t count);
 
 #endif /* _NTKLOG_LONGEST_WAITS_H */

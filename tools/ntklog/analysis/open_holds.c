@@ -19,7 +19,7 @@ void open_holds_begin_list(struct open_holds *holds, const void *data)
 {
 	struct ntklog_open_hold event;
 
-	/* Of version 1, with which the others begin. */
+	/* Events of all versions begin with the members of version 1. */
 	memcpy(&event, data, NTKLOG_OPEN_HOLD_V1_SIZE);
 	if (event.list_time <= holds->list_time)
 		return;
@@ -106,7 +106,7 @@ static void drop_ended_holds(struct open_holds *holds)
 	memmove(holds->entries, holds->entries + kept, holds->count * sizeof(*holds->entries));
 }
 
-/* The entries are sorted by lock. */
+/* Count the waiters and holders of each lock. The entries are sorted by lock. */
 static void count_tasks(struct open_holds *holds)
 {
 	size_t begin, end, i;

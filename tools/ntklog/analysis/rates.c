@@ -14,10 +14,10 @@
 #include "rates.h"
 
 /* Bytes at the start of a stream that are searched for a rundown. */
-#define RUNDOWN_BYTES	0x1000000
+#define RUNDOWN_SEARCH_BYTES	0x1000000
 
 /* Buffers at the start of each CPU that are searched for a rundown. */
-#define RUNDOWN_BUFFERS	2
+#define RUNDOWN_SEARCH_BUFFERS	2
 
 /* @rates: parameters in it; the others are 0 */
 struct rates_rundown {
@@ -164,7 +164,7 @@ static bool rates_are_known(const struct rates *rates)
 /* Wait for another buffer of a stream to search, unless the rates are known. */
 static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
-	if (!reader->input || reader->input->memory_bytes >= RUNDOWN_BYTES ||
+	if (!reader->input || reader->input->memory_bytes >= RUNDOWN_SEARCH_BYTES ||
 	    rates_are_known(rates))
 		return false;
 	return etl_add_next_buffer(reader);
@@ -176,7 +176,7 @@ static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reade
  * @file: open file, whose position stays; its error too, unless it is a stream
  *
  * The first buffers of each CPU are searched, and then the last ones; of a stream the first
- * RUNDOWN_BYTES.
+ * RUNDOWN_SEARCH_BYTES.
  */
 void rates_find(struct rates *rates, struct etl_file *file)
 {
@@ -191,7 +191,7 @@ void rates_find(struct rates *rates, struct etl_file *file)
 	for (i = 1; i < file->buffers || wait_for_rundown(rates, reader); i++) {
 		unsigned int processor = reader->index_entries[i].processor;
 
-		if (seen[processor] < RUNDOWN_BUFFERS) {
+		if (seen[processor] < RUNDOWN_SEARCH_BUFFERS) {
 			seen[processor]++;
 			look_for_rundown(rates, &copy, &cursor, reader->index_entries[i].number);
 		} else {

@@ -29,8 +29,8 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
  * a wait are written, by the first or the third rule, and one in S of the others. The remainder of
  * a fraction goes to the next record.
  */
-static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record,
-			  const struct resource_rates *rates)
+static uint64_t compute_weight(struct resource_stats *stats, const struct resource_record *record,
+			       const struct resource_rates *rates)
 {
 	uint64_t contention_rate = rates->contention_rate, release_rate = rates->release_rate;
 	uint64_t parts, weight;
@@ -74,11 +74,11 @@ static void add_unknown_action(struct resource_stats *stats, const struct resour
 }
 
 static uint64_t add_release(struct resource_stats *stats, struct resource_entry *entry,
-			    enum resource_access class, const struct resource_record *record,
+			    enum resource_access access, const struct resource_record *record,
 			    const struct resource_rates *rates, const struct record_origin *origin)
 {
-	struct resource_sum *sum = &entry->sums[class];
-	uint64_t weight = weight_of(stats, record, rates);
+	struct resource_sum *sum = &entry->sums[access];
+	uint64_t weight = compute_weight(stats, record, rates);
 	bool waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 
 	sum->record_count++;

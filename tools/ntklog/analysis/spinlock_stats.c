@@ -124,7 +124,7 @@ static struct spinlock_pair **find_cached_pair(struct spinlock_stats *stats,
 	return &stats->cache[mixed >> (64 - SPINLOCK_CACHE_BITS)];
 }
 
-static struct spinlock_score score_of(const struct spinlock_pair *pair)
+static struct spinlock_score compute_score(const struct spinlock_pair *pair)
 {
 	return (struct spinlock_score) {
 		.wait = pair->evicted_score.wait + pair->sum.wait.sum,
@@ -132,7 +132,7 @@ static struct spinlock_score score_of(const struct spinlock_pair *pair)
 	};
 }
 
-static bool is_lighter(const struct spinlock_score *left, const struct spinlock_score *right)
+static bool score_is_lower(const struct spinlock_score *left, const struct spinlock_score *right)
 {
 	return left->wait != right->wait ? left->wait < right->wait : left->hold < right->hold;
 }
@@ -144,7 +144,7 @@ static void sift_down(struct spinlock_pair **heap, size_t count, size_t at)
 		struct spinlock_pair *pair = heap[at];
 
 		for (; child <= 2 * at + 2 && child < count; child++)
-			if (is_lighter(&heap[child]->heap_score, &heap[least]->heap_score))
+			if (score_is_lower(&heap[child]->heap_score, &heap[least]->heap_score))
 				least = child;
 		if (least == at)
 			return;
@@ -163,7 +163,7 @@ static bool make_heap(struct spinlock_stats *stats)
 	if (!stats->heap)
 		return false;
 	for (pair = stats->pairs; pair; pair = pair->hh.next) {
-		pair->heap_score = score_of(pair);
+		pair->heap_score = compute_score(pair);
 		stats->heap[i++] = pair;
 	}
 	for (i = count / 2; i--;)
@@ -182,8 +182,8 @@ static struct spinlock_pair *find_lightest(struct spinlock_stats *stats)
 
 	for (;;) {
 		pair = stats->heap[0];
-		score = score_of(pair);
-		if (!is_lighter(&pair->heap_score, &score))
+		score = compute_score(pair);
+		if (!score_is_lower(&pair->heap_score, &score))
 			return pair;
 		pair->heap_score = score;
 		sift_down(stats->heap, HASH_COUNT(stats->pairs), 0);

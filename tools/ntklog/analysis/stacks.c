@@ -54,7 +54,7 @@ struct stack_matcher {
 	bool has_stacks;
 	bool has_ended;
 	struct queued_event *queued;
-	size_t first;
+	size_t first_index;
 	size_t count;
 	bool was_returned;
 	struct stack_keys keys;
@@ -181,7 +181,7 @@ struct stack_matcher *stack_matcher_open(struct etl_file *file, struct etl_merge
 
 static struct queued_event *queued_at(struct stack_matcher *matcher, size_t number)
 {
-	return &matcher->queued[(matcher->first + number) % STACKS_PENDING_MAX];
+	return &matcher->queued[(matcher->first_index + number) % STACKS_PENDING_MAX];
 }
 
 /*
@@ -376,7 +376,7 @@ static void drop_returned_event(struct stack_matcher *matcher)
 {
 	if (!matcher->was_returned)
 		return;
-	matcher->first = (matcher->first + 1) % STACKS_PENDING_MAX;
+	matcher->first_index = (matcher->first_index + 1) % STACKS_PENDING_MAX;
 	matcher->count--;
 	matcher->was_returned = false;
 }

@@ -51,15 +51,15 @@ bool step_watch_add(struct step_watch *watch, unsigned int cpu, uint64_t key, bo
 	}
 	cpu_keys = &watch->cpus[cpu];
 	for (period = 1; period <= STEP_PERIODS_MAX; period++) {
-		uint8_t *repeats = &cpu_keys->repeat_counts[period - 1];
+		uint8_t *repeat_count = &cpu_keys->repeat_counts[period - 1];
 
 		if (period > cpu_keys->record_count ||
 		    cpu_keys->last_keys[(cpu_keys->record_count -
 					 period) % STEP_PERIODS_MAX] != key)
-			*repeats = 0;
-		else if (*repeats < STEP_REPEATS)
-			++*repeats;
-		if (*repeats == STEP_REPEATS)
+			*repeat_count = 0;
+		else if (*repeat_count < STEP_REPEATS)
+			++*repeat_count;
+		if (*repeat_count == STEP_REPEATS)
 			*in_step = true;
 	}
 	cpu_keys->last_keys[cpu_keys->record_count++ % STEP_PERIODS_MAX] = key;

@@ -40,23 +40,23 @@ static void add_run(struct switch_stats *stats, struct processor_stats *processo
 		    uint32_t thread_id, uint64_t time, uint64_t origin)
 {
 	struct thread_stats *thread = processor->thread;
-	uint64_t run = time - processor->last_time;
+	uint64_t run_ticks = time - processor->last_time;
 
 	if (!processor->switch_count)
 		return;
-	if (processor->thread_id != thread_id || (int64_t)run < 0) {
+	if (processor->thread_id != thread_id || (int64_t)run_ticks < 0) {
 		processor->gap_count++;
 		return;
 	}
 	if (!thread_id) {
-		processor->idle_ticks += (double)run;
+		processor->idle_ticks += (double)run_ticks;
 		return;
 	}
-	processor->busy_ticks += (double)run;
-	if (!histogram_add(&thread->run_times, run, 1))
+	processor->busy_ticks += (double)run_ticks;
+	if (!histogram_add(&thread->run_times, run_ticks, 1))
 		stats->no_memory = true;
-	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run,
-			  (double)run);
+	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run_ticks,
+			  (double)run_ticks);
 }
 
 /**

@@ -32,7 +32,7 @@ static void double_slot_length(struct timelines *timelines)
 
 static bool make_slots_longer(struct timelines *timelines, uint64_t ticks)
 {
-	/* A time before the begin of the time lines is a large number. */
+	/* A time before the begin of the time lines has wrapped to a large number. */
 	if (ticks > UINT64_MAX / 4)
 		return false;
 	if (!timelines->slot_ticks)

@@ -7,7 +7,7 @@
 #include "text.h"
 #include "wanted_lock.h"
 
-/* With or without the cache in parentheses. */
+/* Test whether a name is the wanted one, with or without the cache in parentheses behind it. */
 static bool name_matches(const char *name, const char *wanted)
 {
 	size_t length = strlen(wanted);

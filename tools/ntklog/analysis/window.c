@@ -5,7 +5,7 @@
 #include "window.h"
 
 /* Seconds by which the time that is read is larger at both ends, so that rounding loses no event */
-#define MARGIN	.001
+#define MARGIN_S	.001
 
 /**
  * window_skip_buffers() - skip the buffers that have nothing for a window
@@ -21,12 +21,12 @@ void window_skip_buffers(const struct selection *selection, const struct etl_fil
 
 	if (!selection || file->start_clock > INT64_MAX)
 		return;
-	if (selection->has_begin && selection->begin_seconds > MARGIN)
+	if (selection->has_begin && selection->begin_seconds > MARGIN_S)
 		first = file->start_clock +
-			floor_ticks((selection->begin_seconds - MARGIN) * frequency);
+			floor_ticks((selection->begin_seconds - MARGIN_S) * frequency);
 	if (selection->has_end && selection->end_seconds > 0)
 		last = file->start_clock +
-		       floor_ticks((selection->end_seconds + MARGIN) * frequency);
+		       floor_ticks((selection->end_seconds + MARGIN_S) * frequency);
 	if (first || last < UINT64_MAX)
 		etl_merge_skip(merge, first, last, window_can_skip_event);
 }

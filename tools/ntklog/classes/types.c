@@ -23,7 +23,7 @@
 struct module_types {
 	char name[64];
 	struct btf *btf;
-	uint32_t first;
+	uint32_t first_type_id;
 };
 
 /* @name: name of the type, function or variable; NULL in an empty entry */
@@ -100,13 +100,13 @@ static bool reserve_index(struct kernel_types *types, size_t more)
 	return true;
 }
 
-static void add_to_index(struct kernel_types *types, const struct btf *btf, uint32_t first)
+static void add_to_index(struct kernel_types *types, const struct btf *btf, uint32_t first_type_id)
 {
 	uint32_t end = btf__type_cnt(btf), id;
 
-	if (end < first || !reserve_index(types, end - first))
+	if (end < first_type_id || !reserve_index(types, end - first_type_id))
 		return;
-	for (id = first; id < end; id++) {
+	for (id = first_type_id; id < end; id++) {
 		const struct btf_type *type = btf__type_by_id(btf, id);
 		uint32_t kind = btf_kind(type);
 
@@ -325,8 +325,8 @@ size_t types_find_near_function(const struct kernel_types *types, const char *na
  * types_find_in_module() - count the structures of a module with a lock at an offset
  * @types: types to search, or NULL
  * @module: name of the module
- * @more_than: lower limit of the size of a structure, bytes, exclusive
- * @at_most: upper limit of the size of a structure, bytes, inclusive
+ * @size_above: lower limit of the size of a structure, bytes, exclusive
+ * @size_max: upper limit of the size of a structure, bytes, inclusive
  * @offset: offset of the lock, bytes
  * @kind: kind of the lock, NTKLOG_IDENTITY_*
  * @found: set to the last of these structures
@@ -334,7 +334,7 @@ size_t types_find_near_function(const struct kernel_types *types, const char *na
  * Return: number of structures.
  */
 size_t types_find_in_module(const struct kernel_types *types, const char *module,
-			    uint32_t more_than, uint32_t at_most, uint32_t offset,
+			    uint32_t size_above, uint32_t size_max, uint32_t offset,
 			    unsigned int kind, struct type_ref *found)
 {
 	const struct module_types *module_types = find_module(types, module);
@@ -344,11 +344,11 @@ size_t types_find_in_module(const struct kernel_types *types, const char *module
 
 	if (!module_types || !module_types->btf)
 		return 0;
-	for (id = module_types->first; id < btf__type_cnt(module_types->btf); id++) {
+	for (id = module_types->first_type_id; id < btf__type_cnt(module_types->btf); id++) {
 		const struct btf_type *type = btf__type_by_id(module_types->btf, id);
 		struct type_ref candidate;
 
-		if (!btf_is_struct(type) || type->size <= more_than || type->size > at_most ||
+		if (!btf_is_struct(type) || type->size <= size_above || type->size > size_max ||
 		    !*btf_name(module_types->btf, type->name_off))
 			continue;
 		describe_type(&candidate, module_types->btf, id);
@@ -372,7 +372,7 @@ static void add_module(struct kernel_types *types, const char *name)
 		return;
 	types->modules = more;
 	more += types->module_count++;
-	*more = (struct module_types) { .first = btf__type_cnt(types->kernel) };
+	*more = (struct module_types) { .first_type_id = btf__type_cnt(types->kernel) };
 	snprintf(more->name, sizeof(more->name), "%s", name);
 	snprintf(path, sizeof(path), "%s/%s", types->directory, name);
 	more->btf = btf__parse_split(path, types->kernel);
@@ -381,7 +381,7 @@ static void add_module(struct kernel_types *types, const char *name)
 			strerror(errno));
 		return;
 	}
-	add_to_index(types, more->btf, more->first);
+	add_to_index(types, more->btf, more->first_type_id);
 }
 
 /**

@@ -47,7 +47,7 @@ size_t types_find_near_function(const struct kernel_types *types, const char *na
 				const char *module, struct type_ref *near_types,
 				unsigned int *distances);
 size_t types_find_in_module(const struct kernel_types *types, const char *module,
-			    uint32_t more_than, uint32_t at_most, uint32_t offset,
+			    uint32_t size_above, uint32_t size_max, uint32_t offset,
 			    unsigned int kind, struct type_ref *found);
 void types_close(struct kernel_types *types);
 

@@ -125,7 +125,7 @@ void child_end(struct child_process *child, int signal_fd)
 {
 	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
 	pid_t group = child->pid;
-	double start = monotonic_seconds();
+	double start = read_monotonic_seconds();
 	bool was_killed = false;
 
 	if (child->pid > 0) {
@@ -137,7 +137,7 @@ void child_end(struct child_process *child, int signal_fd)
 					child_take_signals(child, signal_fd);
 
 		if (child->pid <= 0 || was_killed ||
-		    (!is_second_signal && monotonic_seconds() - start < KILL_DELAY_S))
+		    (!is_second_signal && read_monotonic_seconds() - start < KILL_DELAY_S))
 			continue;
 		message(is_second_signal ? "%s has not ended at a second signal: it is killed" :
 				"%s has not ended 5 seconds after SIGTERM: it is killed",

@@ -28,7 +28,7 @@ struct options {
 };
 
 /* Read a file of a session as one line. The text is empty if the file cannot be read. */
-static const char *session_text(int number, const char *name, char *text, size_t size)
+static const char *read_session_text(int number, const char *name, char *text, size_t size)
 {
 	if (kernel_read(text, size, "sessions/%d/%s", number, name))
 		text[0] = '\0';
@@ -49,15 +49,15 @@ static json_t *session_json(int number)
 	read_session_counts(number, &counts);
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I}",
 			 "session", number,
-			 "state", session_text(number, "state", state, sizeof(state)),
-			 "name", session_text(number, "name", name, sizeof(name)),
-			 "group_mask", session_text(number, "group_mask", mask, sizeof(mask)),
-			 "mode", session_text(number, "mode", mode, sizeof(mode)),
-			 "stacks", session_text(number, "stacks", stacks, sizeof(stacks)),
+			 "state", read_session_text(number, "state", state, sizeof(state)),
+			 "name", read_session_text(number, "name", name, sizeof(name)),
+			 "group_mask", read_session_text(number, "group_mask", mask, sizeof(mask)),
+			 "mode", read_session_text(number, "mode", mode, sizeof(mode)),
+			 "stacks", read_session_text(number, "stacks", stacks, sizeof(stacks)),
 			 "buffer_size",
-			 atoi(session_text(number, "buffer_size", size, sizeof(size))),
+			 atoi(read_session_text(number, "buffer_size", size, sizeof(size))),
 			 "buffers",
-			 atoi(session_text(number, "buffers", buffers, sizeof(buffers))),
+			 atoi(read_session_text(number, "buffers", buffers, sizeof(buffers))),
 			 "generated", (json_int_t)counts.generated,
 			 "written", (json_int_t)counts.written,
 			 "lost", (json_int_t)counts.lost,
@@ -91,7 +91,7 @@ static void print_session_counts(int number)
 	       counts.generated, counts.written, counts.lost);
 	printf("; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
 	       counts.finished_buffer_count, counts.unread_buffer_count);
-	session_text(number, "stacks", stacks, sizeof(stacks));
+	read_session_text(number, "stacks", stacks, sizeof(stacks));
 	if (*stacks && strcmp(stacks, "none"))
 		printf("     with stacks of %s\n", stacks);
 }
@@ -122,16 +122,16 @@ static json_t *parameters_json(const struct parameter_group *group, const uint32
 
 static void print_parameters(const struct parameter_group *group, const uint32_t *values)
 {
-	char limits[64];
+	char limits_text[64];
 	size_t i;
 
 	for (i = 0; i < group->parameter_count; i++) {
 		const struct parameter *parameter = &group->parameters[i];
 
-		snprintf(limits, sizeof(limits), "(%s%" PRIu32 " to %" PRIu32 ")",
+		snprintf(limits_text, sizeof(limits_text), "(%s%" PRIu32 " to %" PRIu32 ")",
 			 parameter->or_zero ? "0, " : "", parameter->minimum, UINT32_MAX);
 		printf("  %s %-22s  %10" PRIu32 "  %-28s  %s\n", group->name,
-		       parameter->name, values[i], limits, parameter->help);
+		       parameter->name, values[i], limits_text, parameter->help);
 	}
 }
 

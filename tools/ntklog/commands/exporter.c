@@ -108,8 +108,8 @@ static int gather_interval(struct exporter *exporter, double end)
 
 	if (begin_sums(exporter))
 		return -1;
-	while (got >= 0 && monotonic_seconds() < end) {
-		next = monotonic_seconds() + TICK_S;
+	while (got >= 0 && read_monotonic_seconds() < end) {
+		next = read_monotonic_seconds() + TICK_S;
 		got = recording_follow(recording, next < end ? next : end);
 		exporter_http_serve(&exporter->http);
 		if (got > 0 && has_ended(exporter))
@@ -137,7 +137,7 @@ static int update_metrics(struct exporter *exporter, double seconds)
 
 static int follow_session(struct exporter *exporter)
 {
-	double start = monotonic_seconds();
+	double start = read_monotonic_seconds();
 	int got;
 
 	exporter->counted_cpu_seconds = exporter_cpu_seconds();
@@ -149,9 +149,9 @@ static int follow_session(struct exporter *exporter)
 		got = gather_interval(exporter, start + exporter->interval_s);
 		if (got)
 			return got < 0 ? -1 : 0;
-		if (update_metrics(exporter, monotonic_seconds() - start))
+		if (update_metrics(exporter, read_monotonic_seconds() - start))
 			return -1;
-		start = monotonic_seconds();
+		start = read_monotonic_seconds();
 		/* The CPU time of attaching and detaching hooks counts for no interval. */
 		if (changes !=
 		    exporter->budget_change_counts[BUDGET_DOWN] +

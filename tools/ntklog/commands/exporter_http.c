@@ -250,7 +250,7 @@ static void restart_timeout(struct MHD_Connection *connection)
 	struct exporter_http_client *client = info ? info->socket_context : NULL;
 
 	if (client)
-		client->active_since = monotonic_seconds();
+		client->active_since = read_monotonic_seconds();
 }
 
 static enum MHD_Result answer_request(void *argument, struct MHD_Connection *connection,
@@ -296,7 +296,7 @@ static void note_connection(void *argument, struct MHD_Connection *connection, v
 			continue;
 		info = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 		client->fd = info->connect_fd;
-		client->active_since = monotonic_seconds();
+		client->active_since = read_monotonic_seconds();
 		*context = client;
 		return;
 	}
@@ -353,7 +353,7 @@ int exporter_http_fd(const struct exporter_http *http)
  */
 void exporter_http_serve(struct exporter_http *http)
 {
-	double now = monotonic_seconds();
+	double now = read_monotonic_seconds();
 	MHD_UNSIGNED_LONG_LONG timeout;
 	size_t i;
 

@@ -158,14 +158,17 @@ int exporter_begin_settings(struct exporter *exporter)
 	return exporter_apply_rates(exporter);
 }
 
-/* Compute the rate of the present step: one more than a multiple is in step with few loops. */
-static uint32_t rate_of_step(const struct exporter *exporter, uint32_t base)
+/*
+ * Compute the rate of the present step. A multiple gets 1 added, because an even rate is in step
+ * with each loop of even length.
+ */
+static uint32_t rate_of_step(const struct exporter *exporter, uint32_t base_rate)
 {
 	unsigned int multiplier = budget_multiplier(&exporter->budget);
 
 	if (multiplier == 1)
-		return base;
-	return base < RATE_MAX / multiplier ? base * multiplier + 1 : RATE_MAX;
+		return base_rate;
+	return base_rate < RATE_MAX / multiplier ? base_rate * multiplier + 1 : RATE_MAX;
 }
 
 /**
@@ -191,7 +194,7 @@ int exporter_apply_rates(struct exporter *exporter)
 		if (!err) {
 			rate->rate = value;
 		} else if (err == -EBUSY) {
-			/* A session runs whose file says that the blocker rate is 0: it stays 0. */
+			/* Another session runs, whose file says that the blocker rate is 0. */
 			rate->base_rate = rate->rate;
 		} else {
 			message("%s: %s", rate->setting.file, strerror(-err));

@@ -28,7 +28,7 @@ double exporter_cpu_seconds(void)
 static void count_loss(struct exporter *exporter, const struct ntklog_session_counts *counts)
 {
 	const uint64_t *totals = exporter->counters.totals;
-	uint64_t missing = exporter->live_sums.recording.drain.missing_count;
+	uint64_t missing_buffer_count = exporter->live_sums.recording.drain.missing_count;
 	unsigned int replaced_note_count = exporter->live_sums.identities.replaced_note_count;
 	struct exporter_loss *loss = &exporter->loss;
 
@@ -40,8 +40,8 @@ static void count_loss(struct exporter *exporter, const struct ntklog_session_co
 	loss->untracked_acquisition_count = totals[COUNTER_SPINLOCK_UNTRACKED] +
 			  totals[COUNTER_RESOURCE_UNTRACKED] +
 			  totals[COUNTER_SLEEPING_UNTRACKED];
-	loss->missing_buffer_count += missing - exporter->old_missing_buffer_count;
-	exporter->old_missing_buffer_count = missing;
+	loss->missing_buffer_count += missing_buffer_count - exporter->old_missing_buffer_count;
+	exporter->old_missing_buffer_count = missing_buffer_count;
 	/* The file counts from 0 again when all notes are read once more. */
 	loss->lost_note_count += replaced_note_count >= exporter->old_lost_note_count ?
 			    replaced_note_count - exporter->old_lost_note_count :

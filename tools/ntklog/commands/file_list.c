@@ -56,7 +56,7 @@ int file_list_add(struct file_list *list, const char *path)
 	struct dirent **entries;
 	struct stat status;
 	int count, err = 0, i;
-	char *joined;
+	char *joined_path;
 
 	if (stat(path, &status) || !S_ISDIR(status.st_mode))
 		return add_path(list, strdup(path));
@@ -67,10 +67,10 @@ int file_list_add(struct file_list *list, const char *path)
 	if (count < 0)
 		return -1;
 	for (i = 0; i < count; i++) {
-		if (!err && asprintf(&joined, "%s/%s", path, entries[i]->d_name) < 0)
-			joined = NULL;
+		if (!err && asprintf(&joined_path, "%s/%s", path, entries[i]->d_name) < 0)
+			joined_path = NULL;
 		if (!err)
-			err = add_path(list, joined);
+			err = add_path(list, joined_path);
 		free(entries[i]);
 	}
 	free(entries);

@@ -152,7 +152,7 @@ static void print_deadlock(const struct wait_graph *graph, unsigned int number)
 
 static void print_text(const struct wait_graph *graph, const struct options *options)
 {
-	size_t uncontended = graph->lock_count - graph->contended_count, i;
+	size_t uncontended_count = graph->lock_count - graph->contended_count, i;
 	unsigned int cycle;
 
 	for (cycle = 1; cycle <= graph->cycle_count; cycle++)
@@ -160,8 +160,8 @@ static void print_text(const struct wait_graph *graph, const struct options *opt
 	if (!graph->lock_count && !session_any_is_started())
 		puts("No session records locks that sleep: ntklog start -e linux_mutex,linux_rwsem");
 	printf("Locks that sleep: %zu with waiters, %zu held without%s.\n", graph->contended_count,
-	       uncontended,
-	       uncontended && !options->prints_uncontended ? " (--all prints them)" : "");
+	       uncontended_count,
+	       uncontended_count && !options->prints_uncontended ? " (--all prints them)" : "");
 	for (i = 0; i < (options->prints_uncontended ? graph->lock_count : graph->contended_count);
 	     i++)
 		print_lock(&graph->locks[i]);
@@ -200,14 +200,14 @@ int held_print_waits(FILE *stream, const struct names *names, const char *name_p
 {
 	char path[PATH_SIZE], name[2 * NAME_SIZE], line[3 * NAME_SIZE], age[32];
 	struct held_list held;
-	size_t printed = 0, i;
+	size_t printed_count = 0, i;
 	int err;
 
 	snprintf(path, sizeof(path), "%s/held", kernel_directory());
 	if (access(path, R_OK))
 		return 0;
 	err = held_read(&held);
-	for (i = 0; !err && i < held.graph.contended_count && printed < count; i++) {
+	for (i = 0; !err && i < held.graph.contended_count && printed_count < count; i++) {
 		const struct graph_lock *lock = &held.graph.locks[i];
 		const struct graph_slot *wait = &lock->slots[lock->holder_count];
 		int length;
@@ -218,7 +218,7 @@ int held_print_waits(FILE *stream, const struct names *names, const char *name_p
 		    !(matches_tasks && (strstr(wait->task->name, name_part) ||
 					strstr(lock->slots->task->name, name_part))))
 			continue;
-		if (!printed++)
+		if (!printed_count++)
 			fputs("\nWaits that go on\n", stream);
 		length = snprintf(line, sizeof(line), "%8s  %s (%" PRIu32 ") waits for %s",
 				  format_age(wait->age_ns, age, sizeof(age)), wait->task->name,

@@ -115,7 +115,7 @@ static void set_time(json_t *object, const char *name, int64_t filetime)
 	set_text(object, name, text);
 }
 
-/* Read UTF-16 up to a NUL or the end. Returns the place behind it. */
+/* Set a member to a text in UTF-16, up to its NUL or @end. Returns the byte behind the text. */
 static const unsigned char *set_utf16_text(json_t *object, const char *name,
 					   const unsigned char *from, const unsigned char *end)
 {
@@ -132,9 +132,9 @@ static void set_header(json_t *object, const struct etl_event *event,
 	static const char *const clocks[] = {
 		"0", "performance counter", "system time", "processor cycles"
 	};
-	bool is64 = event->pointer_size == 8;
+	bool is_64bit = event->pointer_size == 8;
 	const unsigned char *end = event->data + event->data_size;
-	size_t zone_offset = is64 ? offsetof(struct trace_logfile_header64, time_zone) :
+	size_t zone_offset = is_64bit ? offsetof(struct trace_logfile_header64, time_zone) :
 			     offsetof(struct trace_logfile_header32, time_zone);
 	struct trace_logfile_header64 header;
 	const unsigned char *names;

@@ -102,8 +102,8 @@ static int finish_job(const struct jobs *jobs, size_t job_number, const struct s
  */
 int jobs_run(const struct jobs *jobs)
 {
-	size_t most = count_cpus(), begun = 0, job_number;
-	struct started_job *started = calloc(most, sizeof(*started));
+	size_t jobs_max = count_cpus(), begun_count = 0, job_number;
+	struct started_job *started = calloc(jobs_max, sizeof(*started));
 	int status = NTKLOG_OK, job_status;
 
 	if (!started) {
@@ -111,14 +111,14 @@ int jobs_run(const struct jobs *jobs)
 		return NTKLOG_FAILED;
 	}
 	for (job_number = 0; job_number < jobs->job_count; job_number++) {
-		while (begun < jobs->job_count && begun < job_number + most &&
-		       start_job(jobs, begun, &started[begun % most]))
-			begun++;
-		if (begun == job_number) {
+		while (begun_count < jobs->job_count && begun_count < job_number + jobs_max &&
+		       start_job(jobs, begun_count, &started[begun_count % jobs_max]))
+			begun_count++;
+		if (begun_count == job_number) {
 			status = NTKLOG_FAILED;
 			break;
 		}
-		job_status = finish_job(jobs, job_number, &started[job_number % most]);
+		job_status = finish_job(jobs, job_number, &started[job_number % jobs_max]);
 		if (!status)
 			status = job_status;
 	}

@@ -56,7 +56,7 @@ enum {
 #define PRIME_RATE	"1009"
 
 /*
- * @duration: seconds; INFINITY: until a signal, or the end of @command
+ * @duration_s: seconds; INFINITY: until a signal, or the end of @command
  * @session_number: number of the session; -1: any free session
  * @linux_mode: new mode of recording Linux' own locks; NULL: the module's present mode
  * @blocker_rate: new value of spinlock/blockers; NULL: 1, if it is 0 and can change, except in
@@ -69,7 +69,7 @@ struct record_command {
 	struct session_settings settings;
 	struct recording recording;
 	struct trace_file trace;
-	double duration;
+	double duration_s;
 	int session_number;
 	const char *linux_mode;
 	bool wants_holders;
@@ -107,17 +107,17 @@ static void read_notes(void *names)
  */
 static int record_events(struct record_command *record)
 {
-	double start = monotonic_seconds(), end = start + record->duration;
+	double start = read_monotonic_seconds(), end = start + record->duration_s;
 	double next_progress = isatty(STDERR_FILENO) ? start : INFINITY;
 	double next_names = record->trace.has_names ? start : INFINITY;
 	bool is_waiting = record->trap.condition;
 	int got;
 
-	while (monotonic_seconds() < end) {
+	while (read_monotonic_seconds() < end) {
 		double next = fmin(end, fmin(next_progress, next_names));
 
 		if (is_waiting)
-			next = fmin(next, monotonic_seconds() + TRAP_INTERVAL_S);
+			next = fmin(next, read_monotonic_seconds() + TRAP_INTERVAL_S);
 		got = recording_follow(&record->recording, next);
 		if (got < 0)
 			return -1;
@@ -127,14 +127,14 @@ static int record_events(struct record_command *record)
 		}
 		if (is_waiting && record->trap.condition_was_met) {
 			is_waiting = false;
-			end = fmin(end, monotonic_seconds() + record->trap.seconds_after);
+			end = fmin(end, read_monotonic_seconds() + record->trap.seconds_after);
 		}
-		if (monotonic_seconds() >= next_progress) {
-			next_progress = monotonic_seconds() + PROGRESS_INTERVAL_S;
-			print_progress(record, monotonic_seconds() - start);
+		if (read_monotonic_seconds() >= next_progress) {
+			next_progress = read_monotonic_seconds() + PROGRESS_INTERVAL_S;
+			print_progress(record, read_monotonic_seconds() - start);
 		}
-		if (monotonic_seconds() >= next_names) {
-			next_names = monotonic_seconds() + NAMES_INTERVAL_S;
+		if (read_monotonic_seconds() >= next_names) {
+			next_names = read_monotonic_seconds() + NAMES_INTERVAL_S;
 			names_writer_update(&record->trace.names);
 		}
 	}
@@ -271,9 +271,7 @@ static int set_blockers(struct record_command *record)
 	return err;
 }
 
-/*
- * The rates stay as they are while another session runs, which has events of both rates otherwise.
- */
+/* The file of another session must not have events of two rates: the rates stay while it runs. */
 static int change_module_settings(struct record_command *record)
 {
 	size_t i;
@@ -434,8 +432,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		record->path = argument;
 		return 0;
 	case OPTION_DURATION:
-		record->duration = strtod(argument, &end);
-		if (end == argument || *end || !(record->duration > 0))
+		record->duration_s = strtod(argument, &end);
+		if (end == argument || *end || !(record->duration_s > 0))
 			argp_error(state, "--duration: \"%s\" is no number of seconds",
 				   argument);
 		return 0;
@@ -554,7 +552,7 @@ int command_record(int argc, char **argv)
 		.trace = { .fd = -1, .has_names = true },
 		.trap = { .seconds_before = 10, .seconds_after = 2, .recording_count = 1 },
 		.path = "ntklog.etl",
-		.duration = INFINITY,
+		.duration_s = INFINITY,
 		.session_number = -1,
 		.mode_setting.file = "linux_mode",
 		.blocker_setting.file = "spinlock/blockers",

@@ -77,18 +77,18 @@ static void print_lock(const struct report *report, const struct report_options 
 static void print_tables(struct report *report, const struct report_options *options,
 			 const struct report_host *hosts)
 {
-	size_t count = options->files.path_count, top = options->table.rows_max, i;
+	size_t count = options->files.path_count, rows_max = options->table.rows_max, i;
 
 	if (options->prints_ndjson) {
-		report_print_ndjson(report, hosts, count, top, options->tables, stdout);
+		report_print_ndjson(report, hosts, count, rows_max, options->tables, stdout);
 		return;
 	}
 	if (options->table.prints_json && hosts) {
-		report_print_hosts_json(report, hosts, count, top, options->tables, stdout);
+		report_print_hosts_json(report, hosts, count, rows_max, options->tables, stdout);
 		return;
 	}
 	if (options->table.prints_json) {
-		json_t *object = report_json(report, top, options->tables);
+		json_t *object = report_json(report, rows_max, options->tables);
 
 		json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 		putchar('\n');
@@ -132,18 +132,19 @@ static int print_folded(const struct report *report, enum flame_kind what)
 	return finish_output(stdout, NULL) || !is_complete ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-/* The page of everything has the tables that text does not show unless they are named, too. */
+/* Without --table, the page also has the tables that text shows on request only. */
 static int print_page(const struct report *report, const struct report_options *options)
 {
-	size_t top = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_VISIBLE;
-	size_t all = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_MAX;
+	size_t visible_rows_max = options->table.has_rows_max ? options->table.rows_max :
+								PAGE_ROWS_VISIBLE;
+	size_t rows_max = options->table.has_rows_max ? options->table.rows_max : PAGE_ROWS_MAX;
 
-	return report_print_page(report, options->html_path, top, all,
+	return report_print_page(report, options->html_path, visible_rows_max, rows_max,
 				 options->tables == REPORT_USUAL_TABLES ? REPORT_ALL_TABLES :
 				 options->tables) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-/* Write the rows of one of many files. The first rows of all files are among those of each. */
+/* Write the first rows of one of many files: its others are not among the first of all files. */
 static void write_rows(struct report *report, const struct report_options *options)
 {
 	size_t i;

@@ -8,8 +8,8 @@
 
 /**
  * report_many_open() - make the tables, which have no rows
- * @many: @files, @tables, @rows_max, @sum_up_file, @argument, @report.by are set; the other members
- *	are zero
+ * @many: @files, @tables, @rows_max, @sum_up_file, @argument, @report.attribute_name are set; the
+ *	other members are zero
  *
  * Return: true, or false after a message; report_many_close() in either case.
  */

@@ -125,17 +125,17 @@ static void stop_process(struct top *top)
 static bool obey_signals(struct top *top)
 {
 	struct signalfd_siginfo info;
-	bool ends = false, stops = false;
+	bool ends_command = false, stops_process = false;
 
 	while (read(top->live_sums.recording.signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		stops |= info.ssi_signo == SIGTSTP;
-		ends |= info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT &&
+		stops_process |= info.ssi_signo == SIGTSTP;
+		ends_command |= info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT &&
 			info.ssi_signo != SIGWINCH;
 	}
-	if (stops && !ends)
+	if (stops_process && !ends_command)
 		stop_process(top);
-	if (ends || top->prints_json || top->prints_once)
-		return ends;
+	if (ends_command || top->prints_json || top->prints_once)
+		return ends_command;
 	/* The terminal has another size, or had been left to another job. */
 	top_keys_begin(&top->keys);
 	if (top->shown_report.seconds)
@@ -148,8 +148,8 @@ static int follow_session(struct top *top, double end)
 {
 	int got = 0;
 
-	while (!got && monotonic_seconds() < end) {
-		double next = monotonic_seconds() + KEYS_INTERVAL_S;
+	while (!got && read_monotonic_seconds() < end) {
+		double next = read_monotonic_seconds() + KEYS_INTERVAL_S;
 
 		got = recording_follow(&top->live_sums.recording,
 				       top->keys.is_raw && next < end ? next : end);
@@ -164,7 +164,7 @@ static int follow_session(struct top *top, double end)
 /* Returns 0; 1 if a signal, or the key q, ends the command; -1 after a message. */
 static int gather_interval(struct top *top)
 {
-	double start = monotonic_seconds(), end = start + top->interval_s;
+	double start = read_monotonic_seconds(), end = start + top->interval_s;
 	struct live_sums *live = &top->live_sums;
 	bool is_new_view;
 	int got;
@@ -185,7 +185,7 @@ static int gather_interval(struct top *top)
 	got = follow_session(top, end);
 	if (got < 0 || live_sums_read_all(live))
 		return -1;
-	top->interval_seconds = monotonic_seconds() - start;
+	top->interval_seconds = read_monotonic_seconds() - start;
 	return got;
 }
 

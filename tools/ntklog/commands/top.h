@@ -21,7 +21,7 @@
  * @live_sums: the session, and the sums of the present interval; its symbols have names of tasks,
  *	too
  * @task_name_count: number of their names in the symbols
- * @next_names_time: monotonic_seconds() at which names of young tasks are read again
+ * @next_names_time: read_monotonic_seconds() at which names of young tasks are read again
  * @interval_seconds: length of the last interval
  * @shown_view: how that interval was summed up
  * @reading_waits_failed: reading the waits that go on has failed, and is not tried again

@@ -100,17 +100,17 @@ static void take_key(struct top_keys *keys, char key)
 bool top_keys_read(struct top_keys *keys)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	char typed[64];
+	char typed_keys[64];
 	ssize_t count, i;
 
 	if (!keys->is_raw || tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&input, 1, 0) <= 0)
 		return false;
-	count = read(STDIN_FILENO, typed, sizeof(typed));
+	count = read(STDIN_FILENO, typed_keys, sizeof(typed_keys));
 	for (i = 0; i < count; i++)
 		if (keys->is_typing)
-			take_filter_key(keys, typed[i]);
+			take_filter_key(keys, typed_keys[i]);
 		else
-			take_key(keys, typed[i]);
+			take_key(keys, typed_keys[i]);
 	keys->has_new_keys = true;
 	/* The terminal was closed, or cannot be read. */
 	keys->must_quit |= count <= 0;

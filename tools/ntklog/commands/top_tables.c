@@ -102,8 +102,8 @@ static void print_lines(struct top *top, FILE *stream)
 		wanted = waiter_tables;
 	tables = __builtin_popcount(wanted);
 	/*
-	 * Other lines are the first one and that of the cursor, below all others. The waits that go
-	 * on have a heading and an empty line above it.
+	 * Other lines are the first one and the last one, with the cursor. The waits that go on
+	 * have an empty line and a heading above them.
 	 */
 	if (has_waits)
 		other_lines += WAIT_LINES + 2;

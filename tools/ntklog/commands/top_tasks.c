@@ -88,9 +88,9 @@ void top_tasks_read_notes(void *argument)
 	if (!top->task_names.on_name)
 		return;
 	task_names_read_notes(&top->task_names);
-	if (monotonic_seconds() < top->next_names_time)
+	if (read_monotonic_seconds() < top->next_names_time)
 		return;
-	top->next_names_time = monotonic_seconds() + NAMES_INTERVAL_S;
+	top->next_names_time = read_monotonic_seconds() + NAMES_INTERVAL_S;
 	task_names_update(&top->task_names);
 }
 

@@ -62,7 +62,7 @@ static int read_first_buffer(struct etl_reader *reader)
 }
 
 /* The file that etl_open() returns without memory. It is never changed. */
-static struct etl_reader no_memory = {
+static struct etl_reader no_memory_reader = {
 	.file = { .path = "", .error = "offset 0x0: Cannot allocate memory" },
 	.fd = -1,
 };
@@ -75,7 +75,7 @@ static struct etl_reader *make_reader(const char *path)
 		reader->file.path = strdup(path);
 	if (!reader || !reader->file.path) {
 		free(reader);
-		return &no_memory;
+		return &no_memory_reader;
 	}
 	reader->fd = -1;
 	reader->latest_possible_time = UINT64_MAX;
@@ -135,7 +135,7 @@ int etl_read_descriptor(struct etl_file **file, const char *path, int fd,
 	struct etl_reader *reader = make_reader(path);
 
 	*file = &reader->file;
-	if (reader == &no_memory) {
+	if (reader == &no_memory_reader) {
 		close(fd);
 		return -1;
 	}
@@ -159,7 +159,7 @@ int etl_open(struct etl_file **file, const char *path)
 		return etl_read_descriptor(file, path, fd, NULL, NULL);
 	reader = make_reader(path);
 	*file = &reader->file;
-	if (reader != &no_memory)
+	if (reader != &no_memory_reader)
 		snprintf(reader->file.error, sizeof(reader->file.error), "%s",
 			 strerror(open_errno));
 	return -1;
@@ -200,7 +200,7 @@ int etl_attach(struct etl_file **file, const char *path, const void *buffer, siz
 	struct etl_reader *reader = make_reader(path);
 
 	*file = &reader->file;
-	return reader == &no_memory ? -1 : attach_buffer(reader, buffer, size);
+	return reader == &no_memory_reader ? -1 : attach_buffer(reader, buffer, size);
 }
 
 /**
@@ -252,7 +252,7 @@ void etl_close(struct etl_file *file)
 {
 	struct etl_reader *reader = etl_reader_of(file);
 
-	if (!file || reader == &no_memory)
+	if (!file || reader == &no_memory_reader)
 		return;
 	if (reader->fd >= 0)
 		close(reader->fd);

@@ -124,28 +124,29 @@ static void find_time_limits(struct etl_reader *reader)
 int etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
 		       const unsigned char **names)
 {
-	bool is64 = event->pointer_size == 8;
+	bool is_64bit = event->pointer_size == 8;
 	/* Both layouts are equal up to the pointers, and from the time zone on but for padding. */
-	size_t common = offsetof(struct trace_logfile_header64, logger_name);
-	size_t zone = offsetof(struct trace_logfile_header64, time_zone);
-	size_t zone32 = offsetof(struct trace_logfile_header32, time_zone);
+	size_t common_size = offsetof(struct trace_logfile_header64, logger_name);
+	size_t zone_offset = offsetof(struct trace_logfile_header64, time_zone);
+	size_t zone_offset32 = offsetof(struct trace_logfile_header32, time_zone);
 	size_t boot_offset = offsetof(struct trace_logfile_header64, boot_time);
 	size_t boot_offset32 = offsetof(struct trace_logfile_header32, boot_time);
 
 	if (event->hook_id != EVENT_TRACE_TYPE_LOGFILE_HEADER ||
 	    (event->header_type != TRACE_HEADER_TYPE_SYSTEM32 &&
 	     event->header_type != TRACE_HEADER_TYPE_SYSTEM64) ||
-	    event->data_size < (is64 ? sizeof(*header) : sizeof(struct trace_logfile_header32)))
+	    event->data_size < (is_64bit ? sizeof(*header) : sizeof(struct trace_logfile_header32)))
 		return -1;
-	if (!is64)
+	if (!is_64bit)
 		boot_offset32 -= find_missing_padding(event->data);
 	*header = (struct trace_logfile_header64) { 0 };
-	memcpy(header, event->data, common);
-	memcpy(&header->time_zone, event->data + (is64 ? zone : zone32),
+	memcpy(header, event->data, common_size);
+	memcpy(&header->time_zone, event->data + (is_64bit ? zone_offset : zone_offset32),
 	       sizeof(header->time_zone));
-	memcpy((char *)header + boot_offset, event->data + (is64 ? boot_offset : boot_offset32),
+	memcpy((char *)header + boot_offset, event->data + (is_64bit ? boot_offset : boot_offset32),
 	       sizeof(*header) - boot_offset);
-	*names = event->data + (is64 ? boot_offset : boot_offset32) + sizeof(*header) - boot_offset;
+	*names = event->data + (is_64bit ? boot_offset : boot_offset32) + sizeof(*header) -
+		 boot_offset;
 	return 0;
 }
 

@@ -241,7 +241,7 @@ int etl_make_index(struct etl_reader *reader)
 	struct etl_file *file = &reader->file;
 	uint64_t size = file_size(reader->fd);
 	struct wmi_buffer_header header;
-	bool sorted = true;
+	bool is_sorted = true;
 	uint64_t number;
 	ssize_t got;
 
@@ -260,11 +260,11 @@ int etl_make_index(struct etl_reader *reader)
 			break;
 		if (file->buffers > 1 && header.sequence_number <=
 		    reader->index_entries[file->buffers - 1].sequence_number)
-			sorted = false;
+			is_sorted = false;
 		if (etl_add_index_entry(reader, &header, number))
 			return -1;
 	}
-	if (!sorted) {
+	if (!is_sorted) {
 		sort_index_entries(reader, compare_by_sequence_number);
 		if (drop_repeated_buffers(reader))
 			return -1;
@@ -278,7 +278,7 @@ int etl_make_index(struct etl_reader *reader)
 		if (last >= (int64_t)file->buffers)
 			file->overwritten = last - (file->buffers - 1);
 	}
-	if (!sorted)
+	if (!is_sorted)
 		sort_index_entries(reader, compare_by_number);
 	/* The cursor is already in the first buffer. */
 	reader->next_index = 1;
@@ -320,7 +320,7 @@ static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 		etl_note_incomplete_buffer(reader, reader->next_stream_number, incomplete_bytes);
 	if (!must_have_all_buffers(reader))
 		return;
-	/* Restore the order afterwards, because callers have indexes of places. */
+	/* Restore the order afterwards, because callers have indexes of entries. */
 	sort_index_entries(reader, compare_by_sequence_number);
 	count_missing_buffers(reader);
 	sort_index_entries(reader, compare_by_number);
@@ -328,10 +328,10 @@ static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 
 /**
  * etl_add_next_buffer() - wait for the next buffer of a stream, and add it to the index
- * @reader: reader whose places were all used
+ * @reader: reader whose index entries were all used
  *
- * Return: true if a buffer was added to @reader->places; false at the end of the stream, and always
- * for a file, whose index is complete.
+ * Return: true if a buffer was added to @reader->index_entries; false at the end of the stream, and
+ * always for a file, whose index is complete.
  */
 bool etl_add_next_buffer(struct etl_reader *reader)
 {

@@ -141,16 +141,16 @@ static int write_spill_file(struct etl_input *input, const unsigned char *data, 
 
 static void remove_dropped(struct etl_input *input)
 {
-	size_t dropped = 0;
+	size_t dropped_count = 0;
 
-	while (dropped < input->buffer_count && input->buffers[dropped].is_dropped)
-		dropped++;
+	while (dropped_count < input->buffer_count && input->buffers[dropped_count].is_dropped)
+		dropped_count++;
 	/* Move the rest only when more than half is dropped, so that a buffer is moved rarely. */
-	if (2 * dropped <= input->buffer_count)
+	if (2 * dropped_count <= input->buffer_count)
 		return;
-	input->buffer_count -= dropped;
-	input->first_number += dropped;
-	memmove(input->buffers, input->buffers + dropped,
+	input->buffer_count -= dropped_count;
+	input->first_number += dropped_count;
+	memmove(input->buffers, input->buffers + dropped_count,
 		input->buffer_count * sizeof(*input->buffers));
 }
 
@@ -166,7 +166,7 @@ static struct etl_input_buffer *add_buffer(struct etl_input *input)
 	return &more[input->buffer_count++];
 }
 
-/* Keep the memory of a buffer for the next one. Until then input->newest may point to it. */
+/* Keep the memory of a buffer for the next one. Until then input->newest_data may point to it. */
 static void keep_spare(struct etl_input *input, unsigned char *data)
 {
 	free(input->spare_data);
@@ -231,7 +231,7 @@ end:
 ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_t offset)
 {
 	uint64_t number = offset / input->buffer_size;
-	size_t within = offset % input->buffer_size;
+	size_t offset_in_buffer = offset % input->buffer_size;
 	const struct etl_input_buffer *buffer;
 	size_t got = 0;
 
@@ -247,14 +247,14 @@ ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_
 			return -1;
 		/* Callers need the length of an incomplete last buffer, but not its contents. */
 		if (number > input->first_number + input->buffer_count ||
-		    input->incomplete_bytes <= within)
+		    input->incomplete_bytes <= offset_in_buffer)
 			return 0;
-		return input->incomplete_bytes - within < size ? input->incomplete_bytes - within :
-								 size;
+		return input->incomplete_bytes - offset_in_buffer < size ?
+		       input->incomplete_bytes - offset_in_buffer : size;
 	}
 	buffer = &input->buffers[number - input->first_number];
 	if (buffer->data) {
-		memcpy(data, buffer->data + within, size);
+		memcpy(data, buffer->data + offset_in_buffer, size);
 		return size;
 	}
 	while (got < size) {

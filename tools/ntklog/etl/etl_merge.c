@@ -32,12 +32,12 @@ struct etl_merge_cpu {
  * @heap: processors that have an event, as a heap with the earliest event on top
  * @was_returned: etl_merge_next() has returned the event on top
  * @last_returned_time: session clock of that event
- * @entry_count: number of the file's places that were added to @cpus
+ * @entry_count: number of the reader's index entries that were added to @cpus
  * @skip_begin_time: events before it need not be returned, session clock
  * @skip_end_time: events after it need not be returned
  * @is_skipped: function that tells which events need not be returned; NULL: all events are
  * @latest_skipped_time: of the events that were not returned, session clock; 0: there are none
- * @is_in_order: the sequence numbers of these places had no gap
+ * @is_in_order: the sequence numbers of the index entries had no gap
  * @latest_first_time: latest time of a first event in the buffers that the pipe has given before
  *	the first gap, session clock
  */

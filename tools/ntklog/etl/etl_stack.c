@@ -67,7 +67,7 @@ static int read_addresses(struct etl_stack *stack, struct etl_file *file,
  */
 int etl_read_stack(struct etl_stack *stack, struct etl_file *file, const struct etl_event *event)
 {
-	size_t needed = sizeof(struct stack_walk_event);
+	size_t needed_size = sizeof(struct stack_walk_event);
 
 	*stack = (struct etl_stack) {
 		.kind = stack_kind_of(event),
@@ -76,13 +76,13 @@ int etl_read_stack(struct etl_stack *stack, struct etl_file *file, const struct 
 	if (stack->kind == ETL_STACK_NONE)
 		return 0;
 	if (stack->kind == ETL_STACK_DEFINITION || stack->kind == ETL_STACK_DELETION)
-		needed = event->pointer_size;
+		needed_size = event->pointer_size;
 	else if (stack->kind == ETL_STACK_KEY_OF_EVENT)
-		needed += event->pointer_size;
-	if (event->data_size < needed)
+		needed_size += event->pointer_size;
+	if (event->data_size < needed_size)
 		return etl_leave_out_event(file, event,
 					   "stack with 0x%zx bytes of data, not 0x%zx or more",
-					   event->data_size, needed);
+					   event->data_size, needed_size);
 	switch (stack->kind) {
 	case ETL_STACK_DEFINITION:
 	case ETL_STACK_DELETION:
@@ -97,7 +97,7 @@ int etl_read_stack(struct etl_stack *stack, struct etl_file *file, const struct 
 	}
 	if (stack->kind == ETL_STACK_KEY_OF_EVENT || stack->kind == ETL_STACK_DELETION)
 		return 0;
-	return read_addresses(stack, file, event, needed);
+	return read_addresses(stack, file, event, needed_size);
 }
 
 /**

@@ -71,11 +71,11 @@ uint64_t event_field_value(const struct event_field *field,
 	memcpy(&value, event->data + field->places[is_64bit].offset,
 	       field->places[is_64bit].size);
 	if (event_field_is_derived(field)) {
-		uint64_t minus = 0;
+		uint64_t subtrahend = 0;
 
-		memcpy(&minus, event->data + field->subtracted_places[is_64bit].offset,
+		memcpy(&subtrahend, event->data + field->subtracted_places[is_64bit].offset,
 		       field->subtracted_places[is_64bit].size);
-		return value > minus ? value - minus : 0;
+		return value > subtrahend ? value - subtrahend : 0;
 	}
 	if (field->mask)
 		value = (value & field->mask) >> field->shift;

@@ -222,7 +222,7 @@ static const struct event_field ntklog_observed_fields[] = {
 	PLAIN(struct ntklog_observed, "Observed", observed),
 };
 
-/* Version 1 has those before the last one. */
+/* Events of version 1 lack the last field. */
 static const struct event_field ntklog_dropped_dc_fields[] = {
 	PLAIN(struct ntklog_dropped_dc, "SpinLockBlockersDropped", spin_locks),
 	PLAIN(struct ntklog_dropped_dc, "SleepingBlockersDropped", sleeping_locks),
@@ -267,7 +267,7 @@ static const struct event_symbol open_states[] = {
 	{ NTKLOG_OPEN_WAITS_SHARED, "waits_shared" },
 };
 
-/* Version 1 has those before the last two. */
+/* Events of version 1 lack the last two fields. */
 static const struct event_field ntklog_open_hold_fields[] = {
 	PLAIN(struct ntklog_open_hold, "ListTime", list_time),
 	PLAIN(struct ntklog_open_hold, "Lock", lock, .format = FIELD_HEX),

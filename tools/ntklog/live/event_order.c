@@ -86,7 +86,7 @@ static int pass_events(struct event_sorter *sorter, uint64_t end)
 int event_sorter_add(struct event_sorter *sorter, const unsigned char *buffer, size_t size)
 {
 	struct ordered_buffer *added = malloc(sizeof(*added) + size);
-	uint64_t slack = sorter->file->perf_freq / 10;
+	uint64_t slack_ticks = sorter->file->perf_freq / 10;
 	int got;
 
 	if (!added)
@@ -106,7 +106,8 @@ int event_sorter_add(struct event_sorter *sorter, const unsigned char *buffer, s
 	insert_buffer(sorter, added);
 	if (sorter->buffer_bytes > BYTES_MAX)
 		return event_sorter_finish(sorter);
-	return sorter->latest_begin < slack ? 0 : pass_events(sorter, sorter->latest_begin - slack);
+	return sorter->latest_begin < slack_ticks ? 0 :
+	       pass_events(sorter, sorter->latest_begin - slack_ticks);
 }
 
 /**

@@ -17,7 +17,7 @@
 #define FILE_NAME	"held"
 #define HEADING		"Address Kind Mode State ThreadId Microseconds Waits Symbol Caller Task"
 
-static uint64_t monotonic_ns(void)
+static uint64_t read_monotonic_ns(void)
 {
 	struct timespec now;
 
@@ -177,12 +177,12 @@ static void find_stacks(struct held_list *held)
  */
 int held_read(struct held_list *held)
 {
-	uint64_t start = monotonic_ns(), read_ns;
+	uint64_t start = read_monotonic_ns(), read_ns;
 
 	*held = (struct held_list) { 0 };
 	if (read_text(held))
 		return -1;
-	read_ns = monotonic_ns() - start;
+	read_ns = read_monotonic_ns() - start;
 	if (parse_text(held, read_ns))
 		return -1;
 	find_stacks(held);

@@ -68,7 +68,7 @@ void identities_read(struct identities_file *identities,
 		line[strcspn(line, "\n")] = '\0';
 		if (!classes_parse_line(identities->classes, line, &note))
 			take_losses(identities, line);
-		/* The lock is named by its own symbol then, which has the same address. */
+		/* Without a class the lock is named by its own symbol, which has this address. */
 		else if (!symbol_name_is_lock_class_key(note.class))
 			take(argument, &note);
 	}

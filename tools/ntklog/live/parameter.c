@@ -93,7 +93,7 @@ int parameter_get(const char *group, const char *name, uint32_t *value)
 /**
  * parameter_group_get() - read the present values of a group
  * @group: the group
- * @values: set to @group->count values
+ * @values: set to @group->parameter_count values
  *
  * Return: 0, or -1 after a message.
  */

@@ -21,11 +21,11 @@
 #define HEADER_MAX	1048576
 
 /**
- * monotonic_seconds() - read the clock that times recordings
+ * read_monotonic_seconds() - read the clock that times recordings
  *
  * Return: seconds of CLOCK_MONOTONIC.
  */
-double monotonic_seconds(void)
+double read_monotonic_seconds(void)
 {
 	struct timespec time;
 
@@ -140,7 +140,7 @@ static void warn_of_groups(const struct recording *recording,
 static void report_start_failure(const struct recording *recording,
 				 const struct session_settings *settings, int err)
 {
-	const char *unknown = session_find_unknown_group(settings->groups);
+	const char *unknown_group = session_find_unknown_group(settings->groups);
 
 	if (err == EINTR)
 		message("session %d: interrupted while it started: nothing was recorded",
@@ -148,9 +148,9 @@ static void report_start_failure(const struct recording *recording,
 	else if (err == ENOMEM)
 		message("session %d: no memory for its buffers: choose fewer (-n) or smaller ones (-b)",
 			recording->session_number);
-	else if (err == EINVAL && unknown)
+	else if (err == EINVAL && unknown_group)
 		message("session %d: the loaded module does not know %s: load a newer one, or leave it out (-e)",
-			recording->session_number, unknown);
+			recording->session_number, unknown_group);
 	else
 		message("session %d: cannot be started: %s", recording->session_number,
 			strerror(err));
@@ -254,7 +254,7 @@ int recording_read_counts(const struct recording *recording, struct ntklog_sessi
 /**
  * recording_follow() - read buffers until a time, or a signal
  * @recording: started, with its drain open
- * @end: monotonic_seconds() at which to return
+ * @end: read_monotonic_seconds() at which to return
  *
  * Return: 1: wake_fd can be read; 0: the time has come; -1 after a message.
  */
@@ -262,8 +262,8 @@ int recording_follow(struct recording *recording, double end)
 {
 	int got = 0;
 
-	while (!got && monotonic_seconds() < end) {
-		double remaining = end - monotonic_seconds();
+	while (!got && read_monotonic_seconds() < end) {
+		double remaining = end - read_monotonic_seconds();
 
 		got = drain_wait(&recording->drain, recording->wake_fd,
 				 remaining > TICK_S ? TICK_S * 1e3 : remaining * 1e3 + 1);
@@ -273,9 +273,9 @@ int recording_follow(struct recording *recording, double end)
 			recording->before_read(recording->argument);
 		if (drain_read_ready(&recording->drain))
 			return -1;
-		if (monotonic_seconds() < recording->next_tick_time)
+		if (read_monotonic_seconds() < recording->next_tick_time)
 			continue;
-		recording->next_tick_time = monotonic_seconds() + TICK_S;
+		recording->next_tick_time = read_monotonic_seconds() + TICK_S;
 		if (drain_read(&recording->drain))
 			return -1;
 	}

@@ -22,7 +22,7 @@
  * @signal_fd: signalfd of @signals; -1: signals keep their default actions
  * @wake_fd: file whose input ends recording_follow(): @signal_fd, unless a caller sets another
  * @signals: signals that end the recording, and others; blocked except in recording_start()
- * @next_tick_time: monotonic_seconds() at which buffers of all CPUs are looked for again
+ * @next_tick_time: read_monotonic_seconds() at which buffers of all CPUs are looked for again
  * @before_read: called before buffers are read, with @argument; NULL: nothing is called
  */
 struct recording {
@@ -39,7 +39,7 @@ struct recording {
 
 #define RECORDING_NONE	{ .claim_fd = -1, .session_number = -1, .signal_fd = -1, .wake_fd = -1 }
 
-double monotonic_seconds(void);
+double read_monotonic_seconds(void);
 int recording_claim(struct recording *recording, int session_number);
 int recording_adopt(struct recording *recording, int session_number);
 int recording_take_signals(struct recording *recording, const int *more);

@@ -368,19 +368,19 @@ int read_session_counts(int number, struct session_counts *counts)
 void session_report_none_is_free(void)
 {
 	struct session_counts counts;
-	int unread = 0, started = 0, number;
+	int unread_count = 0, started_count = 0, number;
 
 	for (number = 0; number < KERNEL_SESSIONS; number++) {
 		if (session_is_started(number))
-			started++;
+			started_count++;
 		else if (!read_session_counts(number, &counts) && counts.unread_buffer_count)
-			unread++;
+			unread_count++;
 	}
 	message("no session is free: %d are started, %d are stopped with buffers that have not been read",
-		started, unread);
-	if (started)
+		started_count, unread_count);
+	if (started_count)
 		message("ntklog stop SESSION ends one");
-	if (unread)
+	if (unread_count)
 		message("ntklog stop SESSION -o FILE writes them to a file, ntklog start SESSION discards them");
 }
 

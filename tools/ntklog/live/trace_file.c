@@ -80,22 +80,22 @@ in_use:
 /* Rename the file of an earlier recording, and its names, to FILE.old and FILE.old.names. */
 static int rename_earlier_file(const char *path)
 {
-	char *old = NULL, *names = NULL, *old_names = NULL;
+	char *old_path = NULL, *names = NULL, *old_names = NULL;
 	int err = -1;
 
-	if (asprintf(&old, "%s" OLD_SUFFIX, path) < 0 ||
+	if (asprintf(&old_path, "%s" OLD_SUFFIX, path) < 0 ||
 	    asprintf(&names, "%s" NAMES_SUFFIX, path) < 0 ||
-	    asprintf(&old_names, "%s" NAMES_SUFFIX, old) < 0)
+	    asprintf(&old_names, "%s" NAMES_SUFFIX, old_path) < 0)
 		message("%s: no memory to keep the earlier file", path);
-	else if (rename(path, old))
-		message("%s: cannot be kept as %s: %s", path, old, strerror(errno));
+	else if (rename(path, old_path))
+		message("%s: cannot be kept as %s: %s", path, old_path, strerror(errno));
 	/* FILE.old must not keep the names of the file that had this name before. */
 	else if (rename(names, old_names) && (errno != ENOENT ||
 					      (remove(old_names) && errno != ENOENT)))
 		message("%s: cannot be kept as %s: %s", names, old_names, strerror(errno));
 	else
 		err = 0;
-	free(old);
+	free(old_path);
 	free(names);
 	free(old_names);
 	return err;

@@ -141,7 +141,8 @@ static int compare_classes(const void *left, const void *right)
  * Find the series of a class, or give it one. Classes that have not waited take at most half of the
  * series, so that there are some for locks that become contended later.
  */
-static struct lock_series *series_of(struct lock_metrics *metrics, const struct class_sums *sum)
+static struct lock_series *find_or_add_series(struct lock_metrics *metrics,
+					      const struct class_sums *sum)
 {
 	struct lock_series *series = lock_series_find(metrics, sum->kind, sum->class);
 	bool is_idle = !(sum->wait > 0);
@@ -150,7 +151,7 @@ static struct lock_series *series_of(struct lock_metrics *metrics, const struct 
 		return series;
 	if (!strcmp(sum->class, OTHER_SERIES) || metrics->lock_count >= metrics->series_limit ||
 	    (is_idle && metrics->idle_count >= metrics->series_limit / 2))
-		return lock_series_other(metrics, sum->kind);
+		return lock_series_find_other(metrics, sum->kind);
 	series = lock_series_add(metrics, sum->kind, sum->class);
 	if (series) {
 		metrics->lock_count++;
@@ -184,9 +185,9 @@ static int compare_keys(const void *left, const void *right)
 }
 
 /* Find the series of the class of a row; the classes are in the order of compare_keys(). */
-static struct lock_series *series_of_row(struct lock_metrics *metrics,
-					 const struct interval_sums *sums,
-					 const struct charge_row *row)
+static struct lock_series *find_series_of_row(struct lock_metrics *metrics,
+					      const struct interval_sums *sums,
+					      const struct charge_row *row)
 {
 	const struct class_sums key = {
 		.key = row->key.class->key.class,
@@ -198,11 +199,12 @@ static struct lock_series *series_of_row(struct lock_metrics *metrics,
 
 	if (sum)
 		return sum->series;
-	return lock_series_other(metrics, key.is_sleeping_lock ?
-				 resource_kinds[RESOURCE_KIND_LINUX_MUTEX].name : "spinlock");
+	return lock_series_find_other(metrics, key.is_sleeping_lock ?
+				      resource_kinds[RESOURCE_KIND_LINUX_MUTEX].name : "spinlock");
 }
 
-static const char *holder_of(const struct charge_sums *charge_sums, const struct charge_row *row)
+static const char *holder_name_of_row(const struct charge_sums *charge_sums,
+				      const struct charge_row *row)
 {
 	const struct charge_label *holder = row->key.second_label;
 
@@ -238,8 +240,8 @@ static void add_row(struct lock_metrics *metrics, const struct interval_sums *su
 		    const struct charge_sums *charge_sums, const struct charge_row *row,
 		    double seconds)
 {
-	const char *holder = holder_of(charge_sums, row);
-	struct lock_series *lock = series_of_row(metrics, sums, row);
+	const char *holder = holder_name_of_row(charge_sums, row);
+	struct lock_series *lock = find_series_of_row(metrics, sums, row);
 	struct holder_series *series;
 
 	if (!lock)
@@ -301,7 +303,7 @@ void lock_metrics_add(struct lock_metrics *metrics, const struct analysis *analy
 	for (i = 0; i < sums.class_count; i++) {
 		struct class_sums *sum = &sums.classes[i];
 
-		sum->series = series_of(metrics, sum);
+		sum->series = find_or_add_series(metrics, sum);
 		if (sum->series)
 			add_sums(sum->series, sum, cycle_seconds);
 	}

@@ -70,22 +70,22 @@ static void put_times(const struct lock_metrics *metrics, struct exposition *exp
 	}
 }
 
-static double acquisitions_of(const struct lock_series *series)
+static double get_acquisition_count(const struct lock_series *series)
 {
 	return series->acquisition_count;
 }
 
-static double contended_of(const struct lock_series *series)
+static double get_contended_count(const struct lock_series *series)
 {
 	return series->contended_count;
 }
 
-static const struct time_buckets *wait_of(const struct lock_series *series)
+static const struct time_buckets *get_wait_buckets(const struct lock_series *series)
 {
 	return &series->wait;
 }
 
-static const struct time_buckets *hold_of(const struct lock_series *series)
+static const struct time_buckets *get_hold_buckets(const struct lock_series *series)
 {
 	return &series->hold;
 }
@@ -99,10 +99,10 @@ void lock_metrics_put(const struct lock_metrics *metrics, struct exposition *exp
 {
 	const struct holder_series *series;
 
-	put_count(metrics, exposition, &acquisitions_metric, acquisitions_of);
-	put_count(metrics, exposition, &contended_metric, contended_of);
-	put_times(metrics, exposition, &wait_metric, wait_of);
-	put_times(metrics, exposition, &hold_metric, hold_of);
+	put_count(metrics, exposition, &acquisitions_metric, get_acquisition_count);
+	put_count(metrics, exposition, &contended_metric, get_contended_count);
+	put_times(metrics, exposition, &wait_metric, get_wait_buckets);
+	put_times(metrics, exposition, &hold_metric, get_hold_buckets);
 	exposition_begin(exposition, &charged_metric);
 	for (series = metrics->holders; series; series = series->hh.next) {
 		const struct metric_label labels[] = {

@@ -61,13 +61,13 @@ struct lock_series *lock_series_add(struct lock_metrics *metrics, const char *ki
 }
 
 /**
- * lock_series_other() - find the series of all classes of a kind that have none of their own
+ * lock_series_find_other() - find the series of all classes of a kind that have none of their own
  * @metrics: series
  * @kind: kind of lock, a text that stays
  *
  * Return: the series, or NULL without memory.
  */
-struct lock_series *lock_series_other(struct lock_metrics *metrics, const char *kind)
+struct lock_series *lock_series_find_other(struct lock_metrics *metrics, const char *kind)
 {
 	struct lock_series *series = lock_series_find(metrics, kind, OTHER_SERIES);
 

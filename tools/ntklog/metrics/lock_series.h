@@ -67,7 +67,7 @@ struct lock_series *lock_series_find(const struct lock_metrics *metrics, const c
 				     const char *class);
 struct lock_series *lock_series_add(struct lock_metrics *metrics, const char *kind,
 				    const char *class);
-struct lock_series *lock_series_other(struct lock_metrics *metrics, const char *kind);
+struct lock_series *lock_series_find_other(struct lock_metrics *metrics, const char *kind);
 struct holder_series *holder_series_find(const struct lock_metrics *metrics,
 					 const struct lock_series *lock,
 					 const char *holder);

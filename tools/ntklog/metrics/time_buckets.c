@@ -5,7 +5,7 @@
 #define FIRST_BOUND_S	(1 / 4e6)
 #define BOUND_FACTOR	4
 
-static unsigned int bucket_of(double seconds)
+static unsigned int find_bucket(double seconds)
 {
 	double bound = FIRST_BOUND_S;
 	unsigned int i = 0;
@@ -31,7 +31,7 @@ void time_buckets_add(struct time_buckets *buckets, const struct histogram *time
 		double cycles = histogram_bucket_middle(times, i, &weight);
 
 		if (weight)
-			buckets->counts[bucket_of(cycles * cycle_seconds)] += weight;
+			buckets->counts[find_bucket(cycles * cycle_seconds)] += weight;
 	}
 	buckets->sum_seconds += times->sum * cycle_seconds;
 }

@@ -15,7 +15,7 @@
 struct lock_name {
 	uint64_t address;
 	uint64_t clock;
-	uint32_t class;
+	uint32_t class_number;
 	uint32_t addition_number;
 };
 
@@ -130,11 +130,11 @@ struct lock_key_span lock_names_find_key(const struct lock_names *names, uint64_
 	after = names->locks + low;
 	if (after < end && after->address == address) {
 		/* The class before the first known one is assumed to be the same. */
-		span.key = NAMES_CLASS_KEY + after->class;
+		span.key = NAMES_CLASS_KEY + after->class_number;
 		span.end = after->clock;
 	}
 	if (low && after[-1].address == address) {
-		span.key = NAMES_CLASS_KEY + after[-1].class;
+		span.key = NAMES_CLASS_KEY + after[-1].class_number;
 		span.begin = after[-1].clock;
 	}
 	return span;

@@ -282,7 +282,7 @@ static void name_threads(struct rundown *rundown)
 {
 	const struct rundown_process *process;
 	const struct rundown_thread *thread;
-	const char *program;
+	const char *program_name;
 	char name[NAME_SIZE];
 
 	for (process = rundown->processes; process; process = process->hh.next)
@@ -292,11 +292,11 @@ static void name_threads(struct rundown *rundown)
 	for (thread = rundown->threads; thread; thread = thread->hh.next) {
 		HASH_FIND(hh, rundown->processes, &thread->process_id,
 			  sizeof(thread->process_id), process);
-		program = process ? process->name : NULL;
-		if (!program && !thread->name)
+		program_name = process ? process->name : NULL;
+		if (!program_name && !thread->name)
 			continue;
-		snprintf(name, sizeof(name), "%s%s%s", program ? program : "",
-			 program && thread->name ? "/" : "",
+		snprintf(name, sizeof(name), "%s%s%s", program_name ? program_name : "",
+			 program_name && thread->name ? "/" : "",
 			 thread->name ? thread->name : "");
 		if (names_add_thread(rundown->names, thread->id, thread->process_id, name))
 			rundown->no_memory = true;

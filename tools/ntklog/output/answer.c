@@ -163,7 +163,7 @@ static void add_wait_reasons(struct answer *answer, const struct charged_class *
 		answer_add_line(answer, "   Chain: %s", chain);
 }
 
-/* Add a line about the interrupts of the holders of spin locks, which are always running. */
+/* Add a line about interrupts that came while spin locks were held. */
 static void add_interrupts(struct answer *answer, const struct charge_sum *sum)
 {
 	double share = answer_share(sum->interrupted_ticks, sum_held_ticks(sum));
@@ -191,13 +191,14 @@ static void add_lock(struct answer *answer, const struct charged_class *class, s
 	const struct charge_sum *sum = &class->sum;
 	uint64_t free_ticks =
 		sum->wait_ticks - sum_held_ticks(sum) - sum->part_ticks[CHARGE_UNKNOWN];
-	const char *estimate = sum->is_estimate ? "~" : "";
+	const char *estimate_mark = sum->is_estimate ? "~" : "";
 	char name[NAME_SIZE], time[32], begin[32], text[512], suffix[64] = "";
 
 	names_format_address(report->names, class->key.class, name, sizeof(name));
 	answer_add_line(answer, "%zu. %s: %s%s (%.0f%%) in %s%" PRIu64 " wait%s", number, name,
-			estimate, answer_format_time(report, sum->wait_ticks, time, sizeof(time)),
-			100 * answer_share(sum->wait_ticks, sums->total.wait_ticks), estimate,
+			estimate_mark,
+			answer_format_time(report, sum->wait_ticks, time, sizeof(time)),
+			100 * answer_share(sum->wait_ticks, sums->total.wait_ticks), estimate_mark,
 			sum->wait_count, sum->wait_count == 1 ? "" : "s");
 	format_wait_begin(report, sum->longest_wait_begin, begin, sizeof(begin));
 	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
@@ -256,7 +257,7 @@ static void add_parts(struct answer *answer, size_t count)
 	for (i = 0; i < CHARGE_PARTS && i < count; i++) {
 		uint64_t ticks = total.part_ticks[order[i]];
 		const char *text = answer_part_texts[order[i]];
-		char interrupts[64] = "";
+		char interrupt_text[64] = "";
 
 		/* A holder that may sleep is not always known to have run. */
 		if (order[i] == CHARGE_HOLDER_RAN &&
@@ -264,17 +265,17 @@ static void add_parts(struct answer *answer, size_t count)
 			text = "a task held the lock, see below";
 		if (order[i] == CHARGE_HOLDER_RAN &&
 		    answer_share(total.interrupted_ticks, ticks) >= SHARE_MIN)
-			snprintf(interrupts, sizeof(interrupts),
+			snprintf(interrupt_text, sizeof(interrupt_text),
 				 "; %.0f%% of this in holds with interrupts",
 				 100 * answer_share(total.interrupted_ticks, ticks));
 		answer_add_line(answer, "  %3.0f%%  %s%s",
-				100 * answer_share(ticks, total.wait_ticks), text, interrupts);
+				100 * answer_share(ticks, total.wait_ticks), text, interrupt_text);
 	}
 }
 
 /*
- * Say so if the tasks waited for CPUs rather than for locks, or for stopped virtual CPUs. Without
- * steal time in the file the latter is a guess.
+ * Say so if the tasks waited for CPUs rather than for locks, or for stopped virtual CPUs. Stopped
+ * CPUs are a guess if the file has no steal time.
  */
 static void add_verdicts(struct answer *answer)
 {
@@ -283,15 +284,15 @@ static void add_verdicts(struct answer *answer)
 	const struct charge_sum *total = &sums->total;
 	uint64_t cpu_shortage = total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
 				total->part_ticks[CHARGE_FREE_READY];
-	double stopped = answer_share(total->stopped_ticks,
-				      total->wait_ticks - sums->sleeping_lock_total.wait_ticks);
+	uint64_t spin_ticks = total->wait_ticks - sums->sleeping_lock_total.wait_ticks;
+	double stopped_share = answer_share(total->stopped_ticks, spin_ticks);
 
 	if (answer_share(cpu_shortage, total->wait_ticks) > SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
 				100 * answer_share(cpu_shortage, total->wait_ticks));
-	if (stopped > STOPPED_MIN)
+	if (stopped_share > STOPPED_MIN)
 		answer_add_line(answer, "=> %.0f%% of spinning: locks free for over 1ms%s",
-				100 * stopped, rates_steal_ns(&analysis->rates_history) ?
+				100 * stopped_share, rates_steal_ns(&analysis->rates_history) ?
 				": the host stopped virtual CPUs." :
 				", as when a host stops virtual CPUs.");
 }
@@ -365,14 +366,14 @@ static void add_longest_chain(struct answer *answer)
 static void add_lines_for_no_waits(struct answer *answer)
 {
 	const struct report *report = answer->report;
-	uint64_t blockers = report->analysis->spinlocks.total.blocker_count;
+	uint64_t blocker_count = report->analysis->spinlocks.total.blocker_count;
 
 	answer_add_line(answer, "No recorded task waited for a lock in %.3f s of %u CPUs.",
 			report->seconds, report->file->processors);
-	if (blockers)
+	if (blocker_count)
 		answer_add_line(answer,
 				"Releases that left a waiter: %" PRIu64 "; no records of waits.",
-				blockers);
+				blocker_count);
 }
 
 /* The parts of an answer whose lines are chosen: @part_count is 0 before. */
@@ -403,11 +404,12 @@ static void take_lines_up_to(size_t *free_lines, size_t *chosen, size_t wanted)
 static void choose_lines(struct chosen_lines *choice, const struct charge_sum *total,
 			 size_t free_lines)
 {
-	size_t reserved = choice->lock_count < LOCKS_RESERVED ? choice->lock_count : LOCKS_RESERVED;
+	size_t reserved_lock_count = choice->lock_count < LOCKS_RESERVED ? choice->lock_count :
+									   LOCKS_RESERVED;
 	size_t all_line_counts[LOCKS_RESERVED], locks = 0, i;
 
 	take_lines_up_to(&free_lines, &choice->part_count, 1);
-	for (; locks < reserved && take_lines(&free_lines, LOCK_LINES); locks++) {
+	for (; locks < reserved_lock_count && take_lines(&free_lines, LOCK_LINES); locks++) {
 		all_line_counts[locks] = choice->locks[locks].line_count;
 		choice->locks[locks].line_count = LOCK_LINES;
 	}
@@ -418,7 +420,7 @@ static void choose_lines(struct chosen_lines *choice, const struct charge_sum *t
 		choice->chain.line_count = 0;
 	for (i = 1; i < locks; i++)
 		take_lines_up_to(&free_lines, &choice->locks[i].line_count, all_line_counts[i]);
-	while (locks >= reserved && locks < choice->lock_count &&
+	while (locks >= reserved_lock_count && locks < choice->lock_count &&
 	       take_lines(&free_lines, choice->locks[locks].line_count))
 		locks++;
 	take_lines_up_to(&free_lines, &choice->part_count, count_parts(total, SHARE_MIN));

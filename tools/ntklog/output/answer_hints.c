@@ -92,7 +92,7 @@ void answer_add_hints(struct answer *answer)
 /* Print a word of a shell's command, quoted if the shell would change it. */
 static void print_word(FILE *stream, const char *word)
 {
-	static const char special[] = " \t\n'\"\\`$&;|<>()[]{}*?#~!";
+	static const char special_characters[] = " \t\n'\"\\`$&;|<>()[]{}*?#~!";
 	char *text = strdup(word);
 	const char *at;
 
@@ -100,7 +100,7 @@ static void print_word(FILE *stream, const char *word)
 		return;
 	/* Names come from the file: they may control a terminal. */
 	text_clean_line(text);
-	if (*text && !text[strcspn(text, special)]) {
+	if (*text && !text[strcspn(text, special_characters)]) {
 		fputs(text, stream);
 	} else {
 		putc('\'', stream);
@@ -125,7 +125,7 @@ static void print_path(FILE *stream, const char *path)
  * @lock: class of the lock that cost most
  * @stream: stream to print to
  *
- * A report of one lock alone names the table of holders instead.
+ * If the report is of one lock alone, the command has "--table blockers" instead of the lock.
  */
 void answer_print_command(const struct report *report, uint64_t lock, FILE *stream)
 {

@@ -36,7 +36,7 @@
 /* Latest time of an event. Later ones get the time before: readers count ns in 64 bits. */
 #define TICKS_MAX	(UINT64_MAX >> 4)
 
-/* put_metadata() describes it to readers. */
+/* Header of a packet. put_metadata() describes the header to readers. */
 struct packet_header {
 	uint32_t magic;
 	unsigned char uuid[16];

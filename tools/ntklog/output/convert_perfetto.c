@@ -2,10 +2,11 @@
 /*
  * Perfetto's traces. Each CPU has a track of the spin locks that it waited for and held, and a
  * track of the tasks that it ran. Each task has a track of its resources. Each class of locks has
- * a track of the waits and a counter of the waiters. A flow leads from a hold to the end of the
- * wait of the next owner. The hold of a spin lock without a known start is an instant, at its
- * release. Slices of a track have to nest. A lock that is not released in the reverse order of the
- * acquisitions goes to another lane, which is a track of that name with a number.
+ * a track of waits, at most PERFETTO_LANES_MAX at once, and a counter of the waiters. A flow leads
+ * from a hold to the end of the wait of the next owner, if the wait overlaps the hold. The hold of
+ * a spin lock without a known start is an instant, at its release. Slices of a track have to nest.
+ * A lock that is not released in the reverse order of the acquisitions goes to another lane, which
+ * is a track of that name with a number.
  */
 
 #include <errno.h>
@@ -97,8 +98,8 @@ static int64_t cycles_to_ns(const struct perfetto_conversion *state, uint64_t cy
 }
 
 /*
- * Return when a lock was released. The event follows the release after a time that varies.
- * The record has the time itself, in cycles, which is exact if the session's clock counts cycles.
+ * Return when a lock was released: the time in the record, if the session's clock counts cycles
+ * and the event is not much later; otherwise the time of the event.
  */
 static int64_t compute_release_ns(const struct perfetto_conversion *state,
 				  const struct etl_event *event, uint64_t release_time)
@@ -182,11 +183,11 @@ static void put_slices(struct perfetto_writer *perfetto, struct lock_slices *sli
 }
 
 /* Put slices in the order of the releases, so that each flow ends at the next owner. */
-static void put_ordered_slices(struct perfetto_conversion *state, bool all)
+static void put_ordered_slices(struct perfetto_conversion *state, bool takes_all)
 {
 	uint64_t number;
 
-	while (release_sorter_next(&state->release_sorter, all, &number)) {
+	while (release_sorter_next(&state->release_sorter, takes_all, &number)) {
 		struct lock_slices *slices = state->slices[number % SLICES_KEPT];
 
 		set_flows(state, slices);
@@ -195,7 +196,7 @@ static void put_ordered_slices(struct perfetto_conversion *state, bool all)
 	}
 }
 
-/* Releases before the trace's start are of one time. */
+/* Return 0 for a time before the trace's start: the order has no negative times. */
 static uint64_t ns_for_order(int64_t ns)
 {
 	return ns > 0 ? ns : 0;

@@ -327,20 +327,20 @@ static void add_profile_header(struct profile *profile, const struct analysis *a
 static int compress_profile(const struct profile *profile, const char *path)
 {
 	size_t size = pprof__profile__get_packed_size(profile->message), written = 0;
-	uint8_t *packed = malloc(size);
+	uint8_t *packed_bytes = malloc(size);
 	int fd, err = -1;
 	gzFile stream;
 
-	if (!packed) {
+	if (!packed_bytes) {
 		message("%s: %s", path, strerror(ENOMEM));
 		return -1;
 	}
-	pprof__profile__pack(profile->message, packed);
+	pprof__profile__pack(profile->message, packed_bytes);
 	fd = strcmp(path, "-") ? -1 : dup(STDOUT_FILENO);
 	stream = fd < 0 ? gzopen(path, "we") : gzdopen(fd, "w");
 	if (stream) {
 		while (written < size) {
-			int part = gzwrite(stream, packed + written,
+			int part = gzwrite(stream, packed_bytes + written,
 					   size - written < 1 << 30 ? size - written : 1 << 30);
 
 			if (part <= 0)
@@ -351,7 +351,7 @@ static int compress_profile(const struct profile *profile, const char *path)
 	}
 	if (err)
 		message("%s: cannot write: %s", path, strerror(errno));
-	free(packed);
+	free(packed_bytes);
 	return err;
 }
 

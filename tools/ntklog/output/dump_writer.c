@@ -369,7 +369,7 @@ static void put_json_stack(struct dump_writer *writer, const struct stack *stack
 	out_char(out, ']');
 }
 
-/* Print the values of a stack whose event is not in the file. */
+/* Print the values of a stack whose event was not found. */
 static void put_text_lone_stack(struct dump_writer *writer, const struct stack *stack)
 {
 	struct out_buffer *out = &writer->out;

@@ -147,17 +147,17 @@ static void print_folded(const struct flame_node *flame, enum flame_kind flame_k
 			 char **path, size_t *path_size, size_t length)
 {
 	const struct flame_node *callee;
-	size_t needed;
+	size_t needed_size;
 
 	for (callee = flame->callees; callee; callee = callee->hh.next) {
-		needed = length + strlen(callee->name) + 2;
-		if (needed > *path_size) {
-			char *more = realloc(*path, 2 * needed);
+		needed_size = length + strlen(callee->name) + 2;
+		if (needed_size > *path_size) {
+			char *more = realloc(*path, 2 * needed_size);
 
 			if (!more)
 				return;
 			*path = more;
-			*path_size = 2 * needed;
+			*path_size = 2 * needed_size;
 		}
 		sprintf(*path + length, "%s%s", length ? ";" : "", callee->name);
 		if (llround(callee->own_ns[flame_kind]))

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_FLAME_H
 #define _NTKLOG_FLAME_H
 
-/* The tree of all stacks, from the outermost functions on, for flame graphs. */
+/* The tree of stacks, from the outermost functions on, for flame graphs. */
 
 #include <stdbool.h>
 #include <stddef.h>

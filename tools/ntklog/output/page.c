@@ -40,7 +40,7 @@ static const char *const page_scripts[] = {
 #include "page/main.js.h"
 };
 
-/* The policy forbids to load anything. */
+/* The Content-Security-Policy forbids the page to load any other file. */
 static const char page_head[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\">\n"
@@ -160,23 +160,24 @@ static void print_table_head(const struct table *table, FILE *stream)
 
 static void print_cell_text(FILE *stream, const char *text)
 {
-	char *clean = strdup(text);
+	char *clean_text = strdup(text);
 	const char *rest;
 
-	if (!clean)
+	if (!clean_text)
 		return;
-	text_clean(clean);
-	rest = strlen(clean) > LONG_TEXT_MIN ? strchr(clean + LONG_TEXT_BEGIN, ' ') : NULL;
+	text_clean(clean_text);
+	rest = strlen(clean_text) > LONG_TEXT_MIN ? strchr(clean_text + LONG_TEXT_BEGIN, ' ') :
+						    NULL;
 	if (rest) {
 		fputs("<details><summary>", stream);
-		print_escaped(stream, clean, rest - clean);
+		print_escaped(stream, clean_text, rest - clean_text);
 		fputs("</summary>", stream);
 		print_name(stream, rest);
 		fputs("</details>", stream);
 	} else {
-		print_name(stream, clean);
+		print_name(stream, clean_text);
 	}
-	free(clean);
+	free(clean_text);
 }
 
 static void print_number(FILE *stream, const struct table *table, size_t row, size_t column)
@@ -254,14 +255,14 @@ void page_print_table(FILE *stream, const struct table *table, size_t rows_visib
  */
 json_t *page_json_string(const char *text)
 {
-	char *clean = strdup(text);
+	char *clean_text = strdup(text);
 	json_t *string = NULL;
 
-	if (clean) {
-		text_clean(clean);
-		string = json_string(clean);
+	if (clean_text) {
+		text_clean(clean_text);
+		string = json_string(clean_text);
 	}
-	free(clean);
+	free(clean_text);
 	return string;
 }
 

@@ -94,7 +94,7 @@ static bool lock_has_record(const struct analysis *analysis, const struct charge
 	return false;
 }
 
-/* Add the locks that have no record, because all waits for them lasted until the end. */
+/* Add the locks that only waits are known of, such as waits that lasted until the end. */
 static void add_open_locks(const struct report *report, struct page_lock *locks, size_t *count)
 {
 	const struct charged_class *from;

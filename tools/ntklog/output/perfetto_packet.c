@@ -100,9 +100,9 @@ static void format_track_name(const struct perfetto_writer *perfetto, enum track
  * @perfetto: state of the conversion
  * @group: group of the track
  * @track_owner: number of the CPU, id of the task, or key of the class of locks
- * @wait: begin of the wait, ns
- * @hold: begin of the hold, ns
- * @end: end of the hold, ns
+ * @wait_begin_ns: begin of the wait, ns
+ * @hold_begin_ns: begin of the hold, ns
+ * @hold_end_ns: end of the hold, ns
  *
  * A new lane gets a name. If no lane has space, the wait and the hold get a lane that is not used
  * again; but those of a class get none, because any number of tasks may wait for its locks.
@@ -110,7 +110,8 @@ static void format_track_name(const struct perfetto_writer *perfetto, enum track
  * Return: number of the lane; 0: no lane of the class has space.
  */
 uint64_t perfetto_find_lane(struct perfetto_writer *perfetto, enum track_group group,
-			    uint64_t track_owner, int64_t wait, int64_t hold, int64_t end)
+			    uint64_t track_owner, int64_t wait_begin_ns,
+			    int64_t hold_begin_ns, int64_t hold_end_ns)
 {
 	struct perfetto_track *track = perfetto_track_find(&perfetto->tracks, group, track_owner);
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -119,7 +120,8 @@ uint64_t perfetto_find_lane(struct perfetto_writer *perfetto, enum track_group g
 	const struct perfetto_lane *lane;
 	uint64_t number;
 
-	lane = perfetto_lane_find(&perfetto->tracks, track, wait, hold, end);
+	lane = perfetto_lane_find(&perfetto->tracks, track, wait_begin_ns, hold_begin_ns,
+				  hold_end_ns);
 	if (lane && track->lane_count == old_lane_count)
 		return lane->number;
 	if (!lane && group == PERFETTO_CLASSES)
@@ -177,7 +179,7 @@ void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument_kind
 	};
 }
 
-/* Put an event of a track. A time before the clock's zero is a damaged one. */
+/* Put an event of a track. A damaged time before the clock's zero becomes 0. */
 static void put_event(struct perfetto_writer *perfetto, Perfetto__TrackEvent *event,
 		      Perfetto__TrackEvent__Type type, uint64_t track, int64_t ns)
 {

@@ -115,7 +115,8 @@ void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument_kind
 		       uint64_t number);
 void perfetto_put_groups(struct perfetto_writer *perfetto);
 uint64_t perfetto_find_lane(struct perfetto_writer *perfetto, enum track_group group,
-			    uint64_t track_owner, int64_t wait, int64_t hold, int64_t end);
+			    uint64_t track_owner, int64_t wait_begin_ns,
+			    int64_t hold_begin_ns, int64_t hold_end_ns);
 void perfetto_put_slice(struct perfetto_writer *perfetto, struct perfetto_slice *slice);
 void perfetto_put_instant(struct perfetto_writer *perfetto, struct perfetto_slice *slice);
 void perfetto_put_counters(struct perfetto_writer *perfetto);

@@ -74,25 +74,26 @@ static void add_interval(struct perfetto_lane *lane, int64_t from, int64_t to)
  * perfetto_lane_find() - find or make a lane in which a wait and a hold nest with all slices
  * @tracks: all tracks
  * @track: track to search, or NULL
- * @wait: begin of the wait, ns
- * @hold: begin of the hold, ns
- * @end: end of the hold, ns; calls come nearly in the order of @end
+ * @wait_begin_ns: begin of the wait, ns
+ * @hold_begin_ns: begin of the hold, ns
+ * @hold_end_ns: end of the hold, ns; calls come nearly in the order of @hold_end_ns
  *
  * Return: the lane, to which the interval was added; NULL if slices of all lanes overlap it, or
  * without memory.
  */
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
-					       struct perfetto_track *track, int64_t wait,
-					       int64_t hold, int64_t end)
+					       struct perfetto_track *track, int64_t wait_begin_ns,
+					       int64_t hold_begin_ns, int64_t hold_end_ns)
 {
 	struct perfetto_lane *lane;
 	unsigned int i;
 
 	for (i = 0; track && i < track->lane_count; i++) {
 		lane = track->lanes[i];
-		if (lane->interval_count && lane->intervals[lane->interval_count - 1].end_ns > end)
+		if (lane->interval_count &&
+		    lane->intervals[lane->interval_count - 1].end_ns > hold_end_ns)
 			continue;
-		if (!begin_may_cross(lane, wait) && !begin_may_cross(lane, hold))
+		if (!begin_may_cross(lane, wait_begin_ns) && !begin_may_cross(lane, hold_begin_ns))
 			goto found;
 	}
 	if (!track || i == PERFETTO_LANES_MAX)
@@ -104,7 +105,7 @@ const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 	lane->number = perfetto_take_number(tracks);
 	track->lanes[track->lane_count++] = lane;
 found:
-	add_interval(lane, wait, end);
+	add_interval(lane, wait_begin_ns, hold_end_ns);
 	return lane;
 }
 

@@ -82,8 +82,8 @@ struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
 					   enum track_group group, uint64_t number);
 uint64_t perfetto_take_number(struct perfetto_tracks *tracks);
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
-					       struct perfetto_track *track, int64_t wait,
-					       int64_t hold, int64_t end);
+					       struct perfetto_track *track, int64_t wait_begin_ns,
+					       int64_t hold_begin_ns, int64_t hold_end_ns);
 void perfetto_tracks_free(struct perfetto_tracks *tracks);
 
 #endif /* _NTKLOG_PERFETTO_TRACKS_H */

@@ -46,7 +46,7 @@ static double charged_total_cell(const struct report *report, const void *row)
 
 static double charged_error_cell(const struct report *report, const void *row)
 {
-	return estimate_sum_error(row_of(row)->variance, row_of(row)->greatest_variance,
+	return estimate_sum_error(row_of(row)->variance, row_of(row)->greatest_variance_part,
 				  (double)row_of(row)->ticks);
 }
 

@@ -89,7 +89,7 @@ static void print_distribution(const struct report *report, FILE *stream, uint64
  */
 void report_print_distributions(const struct report *report, FILE *stream)
 {
-	static const char *const modes[RESOURCE_ACCESSES] = { "exclusive", "shared" };
+	static const char *const access_names[RESOURCE_ACCESSES] = { "exclusive", "shared" };
 	const struct resource_entry *entry;
 	const struct spinlock_entry *lock;
 	size_t count = 0, i;
@@ -103,7 +103,7 @@ void report_print_distributions(const struct report *report, FILE *stream)
 	     entry = entry->hh.next, count++)
 		for (i = 0; i < RESOURCE_ACCESSES; i++) {
 			snprintf(what, sizeof(what), " (%s %s)",
-				 resource_kinds[entry->key.kind].name, modes[i]);
+				 resource_kinds[entry->key.kind].name, access_names[i]);
 			print_distribution(report, stream, entry->key.address, what,
 					   &entry->sums[i].wait, &entry->sums[i].hold);
 		}

@@ -78,7 +78,7 @@ static const char *format_one_in(uint32_t rate, char *text, size_t size)
 	return text;
 }
 
-/* Return "none" for the sample rate that the module has where it writes no such record. */
+/* Return "none" for UINT32_MAX, the rate with which the module writes no such record. */
 static const char *format_one_in_or_none(uint32_t rate, char *text, size_t size)
 {
 	return rate == UINT32_MAX ? "none" : format_one_in(rate, text, size);
@@ -150,7 +150,7 @@ static void print_linux_mode(const struct report *report, const struct spinlock_
 	}
 }
 
-/* Print the rate of the blocker rule, and where it does not know the whole hold. */
+/* Print the rate of the blocker rule, and which of its records lack a part of the hold. */
 static void print_blocker_rate(const struct spinlock_rates *rates, FILE *stream, const char *before,
 			       const char *after)
 {

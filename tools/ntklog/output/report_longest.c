@@ -21,7 +21,7 @@
 
 #define STEP_SIZE	((2 * LONGEST_LINKS_MAX + 1) * NAME_SIZE + HOLD_SIZE)
 
-/* @step: the step; NULL: the steps that are not kept */
+/* @step: the step; NULL: the sum of the steps that are not kept */
 struct longest_row {
 	size_t number;
 	const struct longest_wait *wait;
@@ -93,8 +93,8 @@ static void format_step(const struct report *report, const struct longest_step *
 			size_t size)
 {
 	static const struct {
-		const char *before;
-		const char *behind;
+		const char *text_before;
+		const char *text_behind;
 	} texts[CHARGE_PARTS] = {
 		[CHARGE_HOLDER_RAN] = { "held by ", "" },
 		[CHARGE_HOLDER_PREEMPTED] = { "held by ", ", without a CPU" },
@@ -110,8 +110,8 @@ static void format_step(const struct report *report, const struct longest_step *
 	if (step->has_holder)
 		format_hold(report, &step->holder, hold, sizeof(hold));
 	format_absence(report, step, place, sizeof(place));
-	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part_kind].before, hold,
-		 texts[step->piece.part_kind].behind, *place ? " " : "", place);
+	snprintf(text, size, "%s%s%s%s%s", texts[step->piece.part_kind].text_before, hold,
+		 texts[step->piece.part_kind].text_behind, *place ? " " : "", place);
 	if (step->preempter_id)
 		answer_append(text, size, "; preempted by %s",
 			      answer_format_task(report, step->preempter_id, task, sizeof(task)));

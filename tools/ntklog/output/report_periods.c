@@ -22,10 +22,10 @@ static double sum_of_slots(const struct timeline *line, size_t first, size_t cou
 	return sum;
 }
 
-static void print_period(const struct report *report, FILE *stream, double from, double begun,
-			 double waited, double most)
+static void print_period(const struct report *report, FILE *stream, double from,
+			 double begun_wait_count, double waited, double most)
 {
-	const union cell count = { .number = begun };
+	const union cell count = { .number = begun_wait_count };
 	const union cell time = { .number = report_ticks_ns(report, waited) };
 	char waits[32], wait[32];
 

@@ -115,7 +115,7 @@ double report_lock_count(const struct report *report, uint64_t key)
  * @is_known: the file says the rates
  * @rate: one record of @rate was written
  *
- * Return: enum sampling.
+ * Return: enum sampling_kind.
  */
 enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate)
 {
@@ -312,7 +312,7 @@ static bool is_kernel_address(const struct report *report, uint64_t address)
  * report_lacks_names() - test whether locks of the kernel have no names, as without FILE.names
  * @report: its analysis is set
  *
- * Only ntklog writes FILE.names, and the rules of a recording.
+ * Files of Windows have no rules of records, and need no FILE.names: their locks do not count.
  *
  * Return: true if a lock is at an address of the kernel, and no address has a name.
  */

@@ -91,7 +91,7 @@ static const struct column thread_columns[] = {
 		      "time runnable without a CPU, in whole ticks of the kernel"),
 };
 
-/* Only what --by tells of the CPU splits the sums of a thread. */
+/* Return the sums of the threads. Only --by cpu splits them. */
 static const struct switch_stats *stats_of(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;

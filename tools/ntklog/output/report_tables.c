@@ -34,7 +34,7 @@ static const struct column attribute_column =
  * report_find_table() - find a table by its name
  * @name: name of the table
  *
- * Return: enum report_table, or REPORT_TABLES if no table has that name.
+ * Return: enum report_table_kind, or REPORT_TABLES if no table has that name.
  */
 enum report_table_kind report_find_table(const char *name)
 {
@@ -207,7 +207,7 @@ static bool make_table(struct report *report, enum report_table_kind which, bool
 
 /**
  * report_make_tables() - make the tables
- * @report: its file, analysis, names, seconds and by are set
+ * @report: its file, analysis, names, seconds and attribute_name are set
  */
 void report_make_tables(struct report *report)
 {
@@ -226,7 +226,7 @@ void report_make_tables(struct report *report)
 
 /**
  * report_make_host_tables() - make tables without rows, which have the host in their first column
- * @report: report of many files, all zero but for by
+ * @report: report of many files, all zero but for attribute_name
  */
 void report_make_host_tables(struct report *report)
 {

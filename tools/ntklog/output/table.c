@@ -199,7 +199,7 @@ static bool row_has_text(const struct table *table, const union cell *cells, siz
  * @part: the text
  * @count: number of the first shown columns, all of CELL_TEXT, of which one must have the text
  *
- * @table->rows becomes the number of rows with the text. The others are behind them.
+ * @table->row_count becomes the number of rows with the text. The other rows are behind them.
  */
 void table_keep_rows_with_text(struct table *table, const char *part, size_t count)
 {
@@ -244,7 +244,7 @@ void table_show_column_last(struct table *table, size_t column)
 }
 
 /**
- * table_show_column_in_order() - show a column, where it is by its index
+ * table_show_column_in_order() - show a column, before those with a higher index
  * @table: the table
  * @column: its index
  */

@@ -91,7 +91,7 @@ void table_insert_errors(struct table *table, bool includes_zero);
 void table_hide_column(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
-void table_fit_width(struct table *table, size_t rows_max, size_t width, bool shortens);
+void table_fit_width(struct table *table, size_t rows_max, size_t width, bool shortens_texts);
 void table_print_fitted(struct table *table, FILE *stream, size_t rows_max, bool prints_wide);
 void table_print_text(const struct table *table, FILE *stream, size_t rows_max, size_t width_max);
 void table_print_csv(const struct table *table, FILE *stream, size_t rows_max);

@@ -43,17 +43,17 @@ static const char *skip_characters(const char *text, size_t count)
 static void shorten_text(char *text, size_t width)
 {
 	size_t uncut_width = text_width(text), head, tail;
-	char *cut;
+	char *cut_at;
 	const char *tail_text;
 
 	if (uncut_width <= width)
 		return;
 	tail = (width - strlen(CUT_MARK)) / 2;
 	head = width - strlen(CUT_MARK) - tail;
-	cut = (char *)skip_characters(text, head);
+	cut_at = (char *)skip_characters(text, head);
 	tail_text = skip_characters(text, uncut_width - tail);
-	memmove(cut, CUT_MARK, strlen(CUT_MARK));
-	memmove(cut + strlen(CUT_MARK), tail_text, strlen(tail_text) + 1);
+	memmove(cut_at, CUT_MARK, strlen(CUT_MARK));
+	memmove(cut_at + strlen(CUT_MARK), tail_text, strlen(tail_text) + 1);
 }
 
 /* Format a cell as the table shows it. Texts may contain control characters of a terminal. */
@@ -141,7 +141,7 @@ static void measure_columns(const struct table *table, size_t rows, size_t *widt
  */
 static size_t find_droppable_column(const struct table *table)
 {
-	size_t droppable = table->column_count, k;
+	size_t droppable_column = table->column_count, k;
 	unsigned int most_droppable = 0;
 
 	for (k = 0; k < table->shown_count; k++) {
@@ -151,9 +151,9 @@ static size_t find_droppable_column(const struct table *table)
 		    table->columns[column].drop_order <= most_droppable)
 			continue;
 		most_droppable = table->columns[column].drop_order;
-		droppable = column;
+		droppable_column = column;
 	}
-	return droppable;
+	return droppable_column;
 }
 
 /* Find the last shown column that is neither text nor the one that sorts the rows. */
@@ -171,7 +171,7 @@ static size_t find_last_number_column(const struct table *table)
 /* Make the texts narrower, and leave out columns if that is not enough. */
 static void shorten_texts(struct table *table, size_t rows, size_t width, size_t *widths)
 {
-	size_t droppable, text_width_max;
+	size_t droppable_column, text_width_max;
 
 	table->cuts_modules = compute_table_width(table, widths) > width;
 	if (table->cuts_modules)
@@ -179,10 +179,10 @@ static void shorten_texts(struct table *table, size_t rows, size_t width, size_t
 	/* The shortest texts decide which of the columns without an order have to go. */
 	table->text_width_max = TEXT_WIDTH_MIN;
 	while (compute_table_width(table, widths) > width) {
-		droppable = find_last_number_column(table);
-		if (droppable == table->column_count)
+		droppable_column = find_last_number_column(table);
+		if (droppable_column == table->column_count)
 			break;
-		table_hide_column(table, droppable);
+		table_hide_column(table, droppable_column);
 	}
 	table->text_width_max = 0;
 	for (text_width_max = width; text_width_max >= TEXT_WIDTH_MIN &&
@@ -195,12 +195,12 @@ static void shorten_texts(struct table *table, size_t rows, size_t width, size_t
  * @table: the table
  * @rows_max: rows at most; 0: all
  * @width: characters of a line
- * @shortens: if the most important columns are too wide, cut texts too, and leave out columns from
- *	the last one on
+ * @shortens_texts: if the most important columns are too wide, cut texts too, and leave out columns
+ *	from the last one on
  */
-void table_fit_width(struct table *table, size_t rows_max, size_t width, bool shortens)
+void table_fit_width(struct table *table, size_t rows_max, size_t width, bool shortens_texts)
 {
-	size_t rows = table_shown_row_count(table, rows_max), droppable;
+	size_t rows = table_shown_row_count(table, rows_max), droppable_column;
 	size_t *widths = calloc(table->column_count, sizeof(*widths));
 
 	if (!widths) {
@@ -210,12 +210,12 @@ void table_fit_width(struct table *table, size_t rows_max, size_t width, bool sh
 	/* Formatting many rows takes long: they are measured again only if modules are cut. */
 	measure_columns(table, rows, widths);
 	while (compute_table_width(table, widths) > width) {
-		droppable = find_droppable_column(table);
-		if (droppable == table->column_count)
+		droppable_column = find_droppable_column(table);
+		if (droppable_column == table->column_count)
 			break;
-		table_hide_column(table, droppable);
+		table_hide_column(table, droppable_column);
 	}
-	if (shortens)
+	if (shortens_texts)
 		shorten_texts(table, rows, width, widths);
 	free(widths);
 }
@@ -242,8 +242,8 @@ static void print_heading(const struct table *table, FILE *stream, size_t rows, 
  */
 void table_print_text(const struct table *table, FILE *stream, size_t rows_max, size_t width_max)
 {
-	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
-	const char *off = *on ? "\033[0m" : "";
+	const char *colour_on = stream_has_colour(stream) ? "\033[1m" : "";
+	const char *colour_off = *colour_on ? "\033[0m" : "";
 	size_t rows = table_shown_row_count(table, rows_max), row, i, k;
 	size_t *width = calloc(table->column_count, sizeof(*width));
 	char text[CELL_TEXT_SIZE];
@@ -252,14 +252,14 @@ void table_print_text(const struct table *table, FILE *stream, size_t rows_max, 
 		return;
 	for (k = 0; k < table->shown_count; k++)
 		width[k] = compute_column_width(table, table->shown_columns[k], rows);
-	fputs(on, stream);
+	fputs(colour_on, stream);
 	print_heading(table, stream, rows, width_max);
 	for (k = 0; k < table->shown_count; k++) {
 		i = table->shown_columns[k];
 		print_padded(stream, table->columns[i].title, width[k],
 			     table->columns[i].kind == CELL_TEXT, k + 1 == table->shown_count);
 	}
-	fputs(off, stream);
+	fputs(colour_off, stream);
 	for (row = 0; row < rows; row++)
 		for (k = 0; k < table->shown_count; k++) {
 			i = table->shown_columns[k];
@@ -302,7 +302,7 @@ static void print_left_out_columns(const struct table *table, FILE *stream, cons
 
 /**
  * table_print_fitted() - print a table as text, with the columns that fit the terminal
- * @table: table, from which the other columns are removed
+ * @table: table; the other columns are hidden afterwards
  * @stream: stream to print to
  * @rows_max: most rows to print; 0 for all
  * @prints_wide: print all columns, however wide the table is
