@@ -59,14 +59,13 @@ static char *mode_cell(const struct report *report, const void *row)
 		[WMI_SPINLOCK_EXECUTIVE_CONVERTED] = "converted",
 	};
 	uint64_t modes = sum_of(row)->mode_mask;
-	char text[64] = "";
+	char text[64], *end = text;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (modes & UINT64_C(1) << i)
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
-				 *text ? "+" : "", names[i]);
-	return strdup(*text ? text : "other");
+			end = stpcpy(end == text ? end : stpcpy(end, "+"), names[i]);
+	return strdup(end > text ? text : "other");
 }
 
 static double sampled_cell(const struct report *report, const void *row)
