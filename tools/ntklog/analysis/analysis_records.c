@@ -54,7 +54,7 @@ static bool has_stack_sums(const struct analysis *analysis, const struct record_
 }
 
 static struct record_origin make_record_origin(const struct analysis *analysis,
-				      const struct etl_event *event)
+					       const struct etl_event *event)
 {
 	return (struct record_origin) {
 		.cpu = event->processor, .ticks = event->time_stamp - analysis->origin_time,
