@@ -169,7 +169,7 @@ void charge_row_add(struct charge_row *sum, const struct charge_row *row)
 }
 
 /* Add a row to the row "(others)" of its kind, and mark it as dropped. */
-static void fold_row(struct charge_sums *sums, size_t number)
+static void add_row_to_others(struct charge_sums *sums, size_t number)
 {
 	struct charge_label *others = sums->fixed_labels[CHARGE_LABEL_OTHERS];
 	struct charge_row *sum = charge_find_row(sums, &(struct charge_row_key) {
@@ -198,7 +198,7 @@ static void drop_light_rows(struct charge_sums *sums)
 
 		if (!charge_row_is_of_others(sums, row) &&
 		    (row->key.class->is_dropped || !is_kept(&limit, row->ticks)))
-			fold_row(sums, i);
+			add_row_to_others(sums, i);
 	}
 	for (i = 0; i < sums->row_count; i++)
 		if (sums->rows[i].key.class)

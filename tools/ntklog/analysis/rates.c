@@ -227,12 +227,12 @@ static void add_dropped_counts(struct dropped_counts *dropped, const struct etl_
 }
 
 /**
- * rates_dropped_blockers() - return how many releases that left a waiter behind are not in a file
+ * rates_get_dropped_blockers() - count the releases that left a waiter behind and are not in a file
  * @history: history of the file
  *
  * Return: the number of these releases; if the file has lost its start, at most that many.
  */
-uint64_t rates_dropped_blockers(const struct rates_history *history)
+uint64_t rates_get_dropped_blockers(const struct rates_history *history)
 {
 	const struct dropped_counts *dropped = &history->dropped;
 
@@ -241,12 +241,12 @@ uint64_t rates_dropped_blockers(const struct rates_history *history)
 }
 
 /**
- * rates_steal_ns() - return for how long the host stopped virtual CPUs during a recording
+ * rates_get_steal_ns() - return for how long the host stopped virtual CPUs during a recording
  * @history: history of the file
  *
  * Return: the sum over all CPUs, nanoseconds; 0 if it is not known.
  */
-uint64_t rates_steal_ns(const struct rates_history *history)
+uint64_t rates_get_steal_ns(const struct rates_history *history)
 {
 	const struct dropped_counts *dropped = &history->dropped;
 

@@ -50,7 +50,7 @@ struct kernel_types {
 	const struct btf_type *per_cpu_section;
 };
 
-static uint32_t hash_of(const char *name, uint32_t kind)
+static uint32_t hash_name_and_kind(const char *name, uint32_t kind)
 {
 	uint32_t hash = 2166136261U ^ kind;
 
@@ -61,7 +61,7 @@ static uint32_t hash_of(const char *name, uint32_t kind)
 
 static void put_in_index(struct kernel_types *types, const struct indexed_type *entry)
 {
-	size_t at = hash_of(entry->name, entry->kind) & (types->index_size - 1);
+	size_t at = hash_name_and_kind(entry->name, entry->kind) & (types->index_size - 1);
 
 	while (types->type_index[at].name)
 		at = (at + 1) & (types->index_size - 1);
@@ -129,7 +129,7 @@ static const struct indexed_type *find_indexed(const struct kernel_types *types,
 
 	if (!types || !types->index_size)
 		return NULL;
-	at = hash_of(name, kind) & (types->index_size - 1);
+	at = hash_name_and_kind(name, kind) & (types->index_size - 1);
 	for (; types->type_index[at].name; at = (at + 1) & (types->index_size - 1)) {
 		const struct indexed_type *entry = &types->type_index[at];
 

@@ -116,7 +116,7 @@ static json_t *parameters_json(const struct parameter_group *group, const uint32
 					      "minimum",
 					      (json_int_t)group->parameters[i].minimum,
 					      "maximum", (json_int_t)UINT32_MAX,
-					      "or_zero", group->parameters[i].or_zero));
+					      "or_zero", group->parameters[i].zero_is_valid));
 	return parameters;
 }
 
@@ -129,7 +129,7 @@ static void print_parameters(const struct parameter_group *group, const uint32_t
 		const struct parameter *parameter = &group->parameters[i];
 
 		snprintf(limits_text, sizeof(limits_text), "(%s%" PRIu32 " to %" PRIu32 ")",
-			 parameter->or_zero ? "0, " : "", parameter->minimum, UINT32_MAX);
+			 parameter->zero_is_valid ? "0, " : "", parameter->minimum, UINT32_MAX);
 		printf("  %s %-22s  %10" PRIu32 "  %-28s  %s\n", group->name,
 		       parameter->name, values[i], limits_text, parameter->help);
 	}

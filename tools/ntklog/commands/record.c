@@ -108,13 +108,13 @@ static void read_notes(void *names)
 static int record_events(struct record_command *record)
 {
 	double start = read_monotonic_seconds(), end = start + record->duration_s;
-	double next_progress = isatty(STDERR_FILENO) ? start : INFINITY;
-	double next_names = record->trace.has_names ? start : INFINITY;
+	double next_progress_time = isatty(STDERR_FILENO) ? start : INFINITY;
+	double next_names_time = record->trace.has_names ? start : INFINITY;
 	bool is_waiting = record->trap.condition;
 	int got;
 
 	while (read_monotonic_seconds() < end) {
-		double next = fmin(end, fmin(next_progress, next_names));
+		double next = fmin(end, fmin(next_progress_time, next_names_time));
 
 		if (is_waiting)
 			next = fmin(next, read_monotonic_seconds() + TRAP_INTERVAL_S);
@@ -129,12 +129,12 @@ static int record_events(struct record_command *record)
 			is_waiting = false;
 			end = fmin(end, read_monotonic_seconds() + record->trap.seconds_after);
 		}
-		if (read_monotonic_seconds() >= next_progress) {
-			next_progress = read_monotonic_seconds() + PROGRESS_INTERVAL_S;
+		if (read_monotonic_seconds() >= next_progress_time) {
+			next_progress_time = read_monotonic_seconds() + PROGRESS_INTERVAL_S;
 			print_progress(record, read_monotonic_seconds() - start);
 		}
-		if (read_monotonic_seconds() >= next_names) {
-			next_names = read_monotonic_seconds() + NAMES_INTERVAL_S;
+		if (read_monotonic_seconds() >= next_names_time) {
+			next_names_time = read_monotonic_seconds() + NAMES_INTERVAL_S;
 			names_writer_update(&record->trace.names);
 		}
 	}
@@ -154,7 +154,7 @@ static int begin_file(struct record_command *record)
 	err = trace_file_begin(&record->trace, header, size, 0);
 	free(header);
 	if (record->trap.condition) {
-		recording->drain.give_buffer = trap_take;
+		recording->drain.give_buffer = trap_take_buffer;
 		recording->drain.argument = &record->trap;
 	} else {
 		recording->drain.give_buffer = trace_file_write;

@@ -198,7 +198,7 @@ static int show_intervals(struct top *top)
 {
 	int got = 0, err;
 
-	top->live_sums.before_event = top_tasks_take;
+	top->live_sums.before_event = top_tasks_take_event;
 	top->live_sums.before_read = top_tasks_read_notes;
 	top->live_sums.argument = top;
 	err = live_sums_follow(&top->live_sums);

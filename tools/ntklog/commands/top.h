@@ -47,7 +47,7 @@ struct top {
 };
 
 void top_tasks_prepare(struct top *top);
-void top_tasks_take(void *argument, const struct etl_event *event);
+void top_tasks_take_event(void *argument, const struct etl_event *event);
 void top_tasks_read_notes(void *argument);
 void top_tasks_free(struct top *top);
 

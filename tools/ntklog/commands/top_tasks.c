@@ -53,11 +53,11 @@ void top_tasks_prepare(struct top *top)
 }
 
 /**
- * top_tasks_take() - find the names of the task of an event before the event is summed up
+ * top_tasks_take_event() - find the names of the task of an event before the event is summed up
  * @argument: the struct top, prepared
  * @event: the event
  */
-void top_tasks_take(void *argument, const struct etl_event *event)
+void top_tasks_take_event(void *argument, const struct etl_event *event)
 {
 	struct top *top = argument;
 	const struct event_type *type = event_type_find(event);

@@ -226,14 +226,14 @@ static int write_kept_buffers(struct trap *trap)
 }
 
 /**
- * trap_take() - keep a buffer, or write it
+ * trap_take_buffer() - keep a buffer, or write it
  * @argument: struct trap
  * @buffer: the buffer
  * @size: bytes of @buffer
  *
  * Return: 0, or -1 after a message.
  */
-int trap_take(void *argument, unsigned char *buffer, size_t size)
+int trap_take_buffer(void *argument, unsigned char *buffer, size_t size)
 {
 	struct trap *trap = argument;
 

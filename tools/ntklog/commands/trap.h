@@ -52,7 +52,7 @@ struct trap {
 extern const struct argp trap_argp;
 
 int trap_open(struct trap *trap, struct trace_file *trace);
-int trap_take(void *trap, unsigned char *buffer, size_t size);
+int trap_take_buffer(void *trap, unsigned char *buffer, size_t size);
 void trap_report_result(const struct trap *trap);
 void trap_close(struct trap *trap);
 

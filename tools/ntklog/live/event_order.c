@@ -100,14 +100,14 @@ int event_sorter_add(struct event_sorter *sorter, const unsigned char *buffer, s
 		free(added);
 		return got;
 	}
-	if (added->event.time_stamp > sorter->latest_begin)
-		sorter->latest_begin = added->event.time_stamp;
+	if (added->event.time_stamp > sorter->latest_begin_time)
+		sorter->latest_begin_time = added->event.time_stamp;
 	sorter->buffer_bytes += size;
 	insert_buffer(sorter, added);
 	if (sorter->buffer_bytes > BYTES_MAX)
 		return event_sorter_finish(sorter);
-	return sorter->latest_begin < slack_ticks ? 0 :
-	       pass_events(sorter, sorter->latest_begin - slack_ticks);
+	return sorter->latest_begin_time < slack_ticks ? 0 :
+	       pass_events(sorter, sorter->latest_begin_time - slack_ticks);
 }
 
 /**

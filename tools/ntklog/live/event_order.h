@@ -18,7 +18,7 @@ struct ordered_buffer;
  * Buffers with events that were not passed to @give_event yet.
  * @give_event: called with each event; returns 0, or -1 with a message in @file->error
  * @first_buffer: the buffers, in the order of their next events
- * @latest_begin: latest time of a buffer's first event, session clock
+ * @latest_begin_time: latest time of a buffer's first event, session clock
  */
 struct event_sorter {
 	struct etl_file *file;
@@ -27,7 +27,7 @@ struct event_sorter {
 	struct ordered_buffer *first_buffer;
 	uint64_t count;
 	size_t buffer_bytes;
-	uint64_t latest_begin;
+	uint64_t latest_begin_time;
 };
 
 int event_sorter_add(struct event_sorter *sorter, const unsigned char *buffer, size_t size);

@@ -84,15 +84,15 @@ static int parse_slot(struct held_list *held, char *line, uint64_t read_ns)
 	struct graph_slot slot = { 0 };
 	uint64_t age_us;
 	uint32_t thread_id;
-	int kind_at, kind_end, end = 0;
+	int kind_offset, kind_end_offset, end = 0;
 
 	if (sscanf(line, "0x%" SCNx64 " %n%*s%n %15s %15s %" SCNu32 " %" SCNu64 " %" SCNu32 " %n",
-		   &slot.address, &kind_at, &kind_end, mode, state, &thread_id, &age_us,
+		   &slot.address, &kind_offset, &kind_end_offset, mode, state, &thread_id, &age_us,
 		   &slot.contention_count, &end) != 6 || !end)
 		return -EINVAL;
 	next_field = line + end;
-	kind = line + kind_at;
-	line[kind_end] = '\0';
+	kind = line + kind_offset;
+	line[kind_end_offset] = '\0';
 	slot.kind = kind;
 	slot.symbol = cut_symbol(&next_field);
 	slot.caller = slot.symbol ? cut_symbol(&next_field) : NULL;

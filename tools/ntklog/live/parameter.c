@@ -120,11 +120,11 @@ static int check_values(const struct parameter_group *group, const uint32_t *val
 		const struct parameter *parameter = &group->parameters[i];
 
 		if (values[i] >= parameter->minimum ||
-		    (parameter->or_zero && !values[i]))
+		    (parameter->zero_is_valid && !values[i]))
 			continue;
 		message("%s %s: %" PRIu32 " is out of range: %s%" PRIu32 " to %" PRIu32,
 			group->name, parameter->name, values[i],
-			parameter->or_zero ? "0, or " : "", parameter->minimum, UINT32_MAX);
+			parameter->zero_is_valid ? "0, or " : "", parameter->minimum, UINT32_MAX);
 		return -1;
 	}
 	return 0;

@@ -10,12 +10,12 @@
 
 /*
  * @name: name of the module's file, which users know the parameter by
- * @or_zero: 0 is valid too, although it is less than @minimum
+ * @zero_is_valid: 0 is valid too, although it is less than @minimum
  */
 struct parameter {
 	const char *name;
 	uint32_t minimum;
-	bool or_zero;
+	bool zero_is_valid;
 	const char *help;
 };
 

@@ -282,17 +282,17 @@ static void add_verdicts(struct answer *answer)
 	const struct analysis *analysis = answer->report->analysis;
 	const struct charge_sums *sums = &analysis->charge_sums;
 	const struct charge_sum *total = &sums->total;
-	uint64_t cpu_shortage = total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
+	uint64_t cpu_shortage_ticks = total->part_ticks[CHARGE_HOLDER_PREEMPTED] +
 				total->part_ticks[CHARGE_FREE_READY];
 	uint64_t spin_ticks = total->wait_ticks - sums->sleeping_lock_total.wait_ticks;
 	double stopped_share = answer_share(total->stopped_ticks, spin_ticks);
 
-	if (answer_share(cpu_shortage, total->wait_ticks) > SHORTAGE_MIN)
+	if (answer_share(cpu_shortage_ticks, total->wait_ticks) > SHORTAGE_MIN)
 		answer_add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
-				100 * answer_share(cpu_shortage, total->wait_ticks));
+				100 * answer_share(cpu_shortage_ticks, total->wait_ticks));
 	if (stopped_share > STOPPED_MIN)
 		answer_add_line(answer, "=> %.0f%% of spinning: locks free for over 1ms%s",
-				100 * stopped_share, rates_steal_ns(&analysis->rates_history) ?
+				100 * stopped_share, rates_get_steal_ns(&analysis->rates_history) ?
 				": the host stopped virtual CPUs." :
 				", as when a host stops virtual CPUs.");
 }
@@ -301,7 +301,7 @@ static void add_steal_time(struct answer *answer)
 {
 	const struct report *report = answer->report;
 	const struct selection *selection = report->analysis->selection;
-	double steal_ns = (double)rates_steal_ns(&report->analysis->rates_history);
+	double steal_ns = (double)rates_get_steal_ns(&report->analysis->rates_history);
 	double share = steal_ns / (report->seconds * 1e9 * report->file->processors);
 	const union cell cell = { .number = steal_ns };
 	char time[32];
@@ -484,7 +484,7 @@ static void make_answer(struct answer *answer)
 		answer_add_lines(answer, &choice.locks[i]);
 	answer_add_lines(answer, &hints);
 	if (count)
-		answer->costliest_lock = sorted[0]->key.class;
+		answer->costliest_lock_key = sorted[0]->key.class;
 	free(sorted);
 }
 
@@ -502,7 +502,7 @@ void answer_print(const struct report *report, FILE *stream)
 	for (i = 0; i < answer.line_count; i++)
 		fprintf(stream, "%s\n", answer.lines[i]);
 	if (report->analysis->charge_sums.total.wait_ticks)
-		answer_print_command(report, answer.costliest_lock, stream);
+		answer_print_command(report, answer.costliest_lock_key, stream);
 }
 
 static json_t *parts_json(const struct report *report, const struct charge_sum *sum)

@@ -61,15 +61,15 @@ void answer_add_hints(struct answer *answer)
 	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
 	const struct charge_sums *sums = &analysis->charge_sums;
 	const struct charge_sum *total = &sums->total;
-	uint64_t unknown_spinning = total->part_ticks[CHARGE_UNKNOWN] -
+	uint64_t unknown_spin_ticks = total->part_ticks[CHARGE_UNKNOWN] -
 				    sums->sleeping_lock_total.part_ticks[CHARGE_UNKNOWN];
 	bool has_stacks = analysis->stacks.has_any || sums->has_block_stacks;
 
-	if (rates_dropped_blockers(&analysis->rates_history))
+	if (rates_get_dropped_blockers(&analysis->rates_history))
 		answer_add_line(answer,
 				"Not recorded: %" PRIu64 " holders of what is free or unknown.",
-				rates_dropped_blockers(&analysis->rates_history));
-	if (answer_share(unknown_spinning, total->wait_ticks -
+				rates_get_dropped_blockers(&analysis->rates_history));
+	if (answer_share(unknown_spin_ticks, total->wait_ticks -
 			 sums->sleeping_lock_total.wait_ticks) >
 		    UNKNOWN_MIN ||
 	    (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS))

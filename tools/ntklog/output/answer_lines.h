@@ -14,12 +14,12 @@
 
 #define ANSWER_PHRASE_SIZE	(3 * NAME_SIZE + 64)
 
-/* @costliest_lock: class of the lock that cost most */
+/* @costliest_lock_key: class of the lock that cost most */
 struct answer {
 	const struct report *report;
 	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];
 	size_t line_count;
-	uint64_t costliest_lock;
+	uint64_t costliest_lock_key;
 };
 
 extern const char *const answer_part_names[CHARGE_PARTS];

@@ -47,14 +47,15 @@ struct report {
 };
 
 enum report_table_kind report_find_table(const char *name);
-const char *report_table_name(enum report_table_kind which);
-const char *report_attribute_refusal(enum report_table_kind which, enum charge_attribute attribute);
+const char *report_table_name(enum report_table_kind table_kind);
+const char *report_attribute_refusal(enum report_table_kind table_kind,
+				     enum charge_attribute attribute);
 void report_print_columns(const struct report *report, unsigned int tables, FILE *stream);
 void report_print_column_help(unsigned int tables, FILE *stream);
 bool report_shows_per_second(const struct report *report);
 bool report_has_lock_counts(const struct report *report);
 void report_show_column(struct report *report, const char *name, bool sorts);
-void report_print_empty(enum report_table_kind which, bool is_selection, FILE *stream);
+void report_print_empty(enum report_table_kind table_kind, bool is_selection, FILE *stream);
 void report_make_tables(struct report *report);
 void report_make_host_tables(struct report *report);
 int report_check_memory(const struct report *report);

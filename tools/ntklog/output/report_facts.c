@@ -373,11 +373,11 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 			   "LOST: events after %" PRIu64
 			   " buffers; the header does not say how many",
 			   file->lossy_buffers);
-	if (rates_dropped_blockers(&analysis->rates_history))
+	if (rates_get_dropped_blockers(&analysis->rates_history))
 		print_fact(stream, before, after,
 			   "LOST: %s%" PRIu64 " holders, beyond 10,000 a second and CPU",
 			   analysis->rates_history.dropped.has_start ? "" : "at most ",
-			   rates_dropped_blockers(&analysis->rates_history));
+			   rates_get_dropped_blockers(&analysis->rates_history));
 	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
 		print_fact(stream, before, after,
 			   "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64

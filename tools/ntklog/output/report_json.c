@@ -134,8 +134,9 @@ json_t *report_json(const struct report *report, size_t rows_max, unsigned int t
 			   "buffers_twice", (json_int_t)file->repeated_buffers,
 			   "buffers_missing", (json_int_t)file->missing_buffers,
 			   "blockers_dropped",
-			   (json_int_t)rates_dropped_blockers(&analysis->rates_history),
-			   "steal_time_ns", (json_int_t)rates_steal_ns(&analysis->rates_history),
+			   (json_int_t)rates_get_dropped_blockers(&analysis->rates_history),
+			   "steal_time_ns",
+			   (json_int_t)rates_get_steal_ns(&analysis->rates_history),
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
 	if (object && analysis->charges_waits)

@@ -65,8 +65,8 @@ static const struct resource_rates *highest_rates(const struct report *report)
 
 static enum sampling_kind find_release_sampling(const struct report *report)
 {
-	return sampling_kind_of(highest_rates(report)->is_known,
-				highest_rates(report)->release_rate);
+	return find_sampling_kind(highest_rates(report)->is_known,
+				  highest_rates(report)->release_rate);
 }
 
 static double releases_cell(const struct report *report, const void *row)
@@ -78,11 +78,11 @@ static double releases_error_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
-	return relative_error_of(sum->variance, (double)sum->release_count, sum->variance,
-				 find_release_sampling(report));
+	return compute_relative_error(sum->variance, (double)sum->release_count, sum->variance,
+				      find_release_sampling(report));
 }
 
-static uint32_t group_of(const void *row)
+static uint32_t find_event_group(const void *row)
 {
 	return resource_kind_group(((const struct resource_row *)row)->kind);
 }
@@ -91,7 +91,7 @@ static double per_second_cell(const struct report *report, const void *row)
 {
 	const struct resource_sum *sum = sum_of(row);
 
-	return report_per_second(report, group_of(row), &sum->cpu_sums, CPU_SUM_COUNT,
+	return report_per_second(report, find_event_group(row), &sum->cpu_sums, CPU_SUM_COUNT,
 				 (double)sum->release_count);
 }
 
@@ -115,7 +115,7 @@ static double excessive_cell(const struct report *report, const void *row)
 
 static double mean_waiting_cell(const struct report *report, const void *row)
 {
-	return report_mean_waiting(report, group_of(row), &sum_of(row)->cpu_sums,
+	return report_mean_waiting(report, find_event_group(row), &sum_of(row)->cpu_sums,
 				   &sum_of(row)->wait);
 }
 
@@ -224,7 +224,7 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	}
 	row.times.attribute_label = report_label_text(split.label);
 	set_time_figures(&row.times.wait, report, &sum->wait,
-			 sampling_kind_of(rates->is_known, rates->contention_rate));
+			 find_sampling_kind(rates->is_known, rates->contention_rate));
 	set_time_figures(&row.times.hold, report, &sum->hold, find_release_sampling(report));
 	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
 }

@@ -111,13 +111,13 @@ double report_lock_count(const struct report *report, uint64_t key)
 }
 
 /**
- * sampling_kind_of() - tell how records were chosen
+ * find_sampling_kind() - tell how records were chosen
  * @is_known: the file says the rates
  * @rate: one record of @rate was written
  *
  * Return: enum sampling_kind.
  */
-enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate)
+enum sampling_kind find_sampling_kind(uint32_t is_known, uint32_t rate)
 {
 	if (!is_known)
 		return SAMPLING_UNKNOWN;
@@ -125,7 +125,7 @@ enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate)
 }
 
 /**
- * relative_error_of() - standard error of a sum, relative to it
+ * compute_relative_error() - standard error of a sum, relative to it
  * @variance: variance of the sum
  * @sum: the sum
  * @number_variance: variance of the number of its events
@@ -136,8 +136,8 @@ enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate)
  *
  * Return: the error, INFINITY if no record tells it, or NAN if the rates are not known.
  */
-double relative_error_of(double variance, double sum, double number_variance,
-			 enum sampling_kind sampling)
+double compute_relative_error(double variance, double sum, double number_variance,
+			      enum sampling_kind sampling)
 {
 	if (sampling == SAMPLING_UNKNOWN)
 		return NAN;
@@ -159,7 +159,8 @@ void set_time_figures(struct time_figures *figures, const struct report *report,
 	figures->total = report_cycles_ns(report, times->sum);
 	figures->error = sampling == SAMPLING_SOME && times->total_variance > 0 ?
 		histogram_sum_error(times) :
-		relative_error_of(times->sum_variance, times->sum, times->total_variance, sampling);
+		compute_relative_error(times->sum_variance, times->sum, times->total_variance,
+				       sampling);
 	figures->mean = report_cycles_ns(report, histogram_mean(times));
 	figures->p50 = report_cycles_ns(report, histogram_percentile(times, 50));
 	figures->p95 = report_cycles_ns(report, histogram_percentile(times, 95));
@@ -231,13 +232,13 @@ double report_covered_seconds(const struct report *report, uint32_t groups, size
 
 /* The part of a CPU's sum from outside the time in which the groups were observed. */
 static double compute_unobserved_sum(const struct report *report, uint32_t groups,
-				     const struct cpu_sums *sums, enum cpu_sum_kind which,
+				     const struct cpu_sums *sums, enum cpu_sum_kind sum_kind,
 				     size_t cpu)
 {
 	bool is_known = coverage_is_observed_at_begin(&report->analysis->coverage, groups);
 
-	return sums->sums[cpu][OBSERVATION_OFF][which] +
-	       (is_known ? 0 : sums->sums[cpu][OBSERVATION_UNKNOWN][which]);
+	return sums->sums[cpu][OBSERVATION_OFF][sum_kind] +
+	       (is_known ? 0 : sums->sums[cpu][OBSERVATION_UNKNOWN][sum_kind]);
 }
 
 /**
@@ -245,13 +246,13 @@ static double compute_unobserved_sum(const struct report *report, uint32_t group
  * @report: its analysis is set
  * @groups: event groups of the sum, PERF_*
  * @sums: the sum's parts by CPU
- * @which: part
+ * @sum_kind: part
  * @all: the sum of all CPUs
  *
  * Return: the rate; the sum of the CPUs' rates if CPUs are covered for different times.
  */
 double report_per_second(const struct report *report, uint32_t groups,
-			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all)
+			 const struct cpu_sums *sums, enum cpu_sum_kind sum_kind, double all)
 {
 	bool cpu_begins_differ =
 		report->has_coverage && report->analysis->coverage.cpu_begins_differ;
@@ -259,14 +260,14 @@ double report_per_second(const struct report *report, uint32_t groups,
 	size_t cpu, i;
 
 	for (cpu = 0; report->has_coverage && cpu < sums->cpu_count; cpu++) {
-		double part = -compute_unobserved_sum(report, groups, sums, which, cpu);
+		double part = -compute_unobserved_sum(report, groups, sums, sum_kind, cpu);
 
 		if (!cpu_begins_differ) {
 			all += part;
 			continue;
 		}
 		for (i = 0; i < OBSERVATION_STATES; i++)
-			part += sums->sums[cpu][i][which];
+			part += sums->sums[cpu][i][sum_kind];
 		rate += share_of(part, report_covered_seconds(report, groups, cpu));
 	}
 	return cpu_begins_differ ? rate :

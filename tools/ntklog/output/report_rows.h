@@ -119,15 +119,15 @@ char *report_code_text(const struct report *report, uint64_t address);
 struct split_pair report_split_pair(const struct report *report, uint64_t key);
 const char *report_label_text(const struct charge_label *label);
 double report_lock_count(const struct report *report, uint64_t key);
-enum sampling_kind sampling_kind_of(uint32_t is_known, uint32_t rate);
-double relative_error_of(double variance, double sum, double number_variance,
-			 enum sampling_kind sampling);
+enum sampling_kind find_sampling_kind(uint32_t is_known, uint32_t rate);
+double compute_relative_error(double variance, double sum, double number_variance,
+			      enum sampling_kind sampling);
 void set_time_figures(struct time_figures *figures, const struct report *report,
 		      const struct histogram *times, enum sampling_kind sampling);
 void set_unknown_time_figures(struct time_figures *figures);
 double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu);
 double report_per_second(const struct report *report, uint32_t groups,
-			 const struct cpu_sums *sums, enum cpu_sum_kind which, double all);
+			 const struct cpu_sums *sums, enum cpu_sum_kind sum_kind, double all);
 double report_mean_waiting(const struct report *report, uint32_t groups,
 			   const struct cpu_sums *sums, const struct histogram *wait);
 double report_interval_begin(const struct report *report, size_t i);

@@ -80,8 +80,8 @@ static const struct spinlock_rates *highest_rates(const struct report *report)
 
 static enum sampling_kind find_acquire_sampling(const struct report *report)
 {
-	return sampling_kind_of(highest_rates(report)->is_known,
-				highest_rates(report)->acquire_rate);
+	return find_sampling_kind(highest_rates(report)->is_known,
+				  highest_rates(report)->acquire_rate);
 }
 
 /* Records of waits alone do not tell the number of acquisitions. */
@@ -105,12 +105,13 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 
 	if (sum_is_mostly_in_step(sum))
 		return INFINITY;
-	return sum->wait_only_count ? NAN :
-				      relative_error_of(variance, (double)sum->acquisition_count,
-							variance, find_acquire_sampling(report));
+	if (sum->wait_only_count)
+		return NAN;
+	return compute_relative_error(variance, (double)sum->acquisition_count, variance,
+				      find_acquire_sampling(report));
 }
 
-static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
+static uint32_t find_groups(const struct report *report, const struct spinlock_sum *sum)
 {
 	return find_spinlock_groups(sum->mode_mask,
 				    coverage_knows_group(&report->analysis->coverage,
@@ -122,7 +123,7 @@ static double per_second_cell(const struct report *report, const void *row)
 	const struct spinlock_sum *sum = sum_of(row);
 
 	return sum->wait_only_count ? NAN :
-		report_per_second(report, groups_of(report, sum), &sum->cpu_sums, CPU_SUM_COUNT,
+		report_per_second(report, find_groups(report, sum), &sum->cpu_sums, CPU_SUM_COUNT,
 				  (double)sum->acquisition_count);
 }
 
@@ -147,7 +148,7 @@ static double mean_waiting_cell(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 
-	return report_mean_waiting(report, groups_of(report, sum), &sum->cpu_sums, &sum->wait);
+	return report_mean_waiting(report, find_groups(report, sum), &sum->cpu_sums, &sum->wait);
 }
 
 static double depth_cell(const struct report *report, const void *row)
@@ -295,7 +296,7 @@ static bool add_row(struct report *report, enum report_table_kind table,
 	if (!sum->record_count)
 		return true;
 	set_time_figures(&row.times.wait, report, &sum->wait,
-			 sampling_kind_of(rates->is_known, rates->contention_rate));
+			 find_sampling_kind(rates->is_known, rates->contention_rate));
 	if (sum->wait_only_count == sum->record_count)
 		set_unknown_time_figures(&row.times.hold);
 	else

@@ -62,7 +62,7 @@ static enum sampling_kind find_stack_sampling(const struct report *report, bool 
 	bool rates_are_known = report->analysis->spinlocks.rates.is_known ||
 		     report->analysis->resources.rates.is_known;
 
-	return sampling_kind_of(rates_are_known, is_sampled ? 2 : 1);
+	return find_sampling_kind(rates_are_known, is_sampled ? 2 : 1);
 }
 
 static double acquisitions_error_cell(const struct report *report, const void *row)
@@ -70,8 +70,8 @@ static double acquisitions_error_cell(const struct report *report, const void *r
 	const struct stack_sum *sum = sum_of(row);
 
 	return sum->wait_only_count ? NAN :
-		relative_error_of(sum->variance, sum->acquisition_count, sum->variance,
-				  find_stack_sampling(report, sum->is_sampled));
+		compute_relative_error(sum->variance, sum->acquisition_count, sum->variance,
+				       find_stack_sampling(report, sum->is_sampled));
 }
 
 static double contended_cell(const struct report *report, const void *row)
@@ -115,7 +115,7 @@ static double compute_total_error(double variance, double greatest, double sum,
 {
 	return sampling == SAMPLING_SOME && number_variance > 0 ?
 		estimate_sum_error(variance, greatest, sum) :
-		relative_error_of(variance, sum, number_variance, sampling);
+		compute_relative_error(variance, sum, number_variance, sampling);
 }
 
 static void add_row(struct report *report, const struct stack_entry *entry,

@@ -48,13 +48,13 @@ enum report_table_kind report_find_table(const char *name)
 
 /**
  * report_table_name() - get the name of a table, for --table
- * @which: the table
+ * @table_kind: the table
  *
  * Return: the name.
  */
-const char *report_table_name(enum report_table_kind which)
+const char *report_table_name(enum report_table_kind table_kind)
 {
-	return table_classes[which]->name;
+	return table_classes[table_kind]->name;
 }
 
 /**
@@ -164,45 +164,46 @@ void report_show_column(struct report *report, const char *name, bool sorts)
 
 /**
  * report_attribute_refusal() - tell why --by cannot split the rows of a table
- * @which: the table
+ * @table_kind: the table
  * @attribute: the attribute
  *
  * Return: the reason, or NULL if it can.
  */
-const char *report_attribute_refusal(enum report_table_kind which, enum charge_attribute attribute)
+const char *report_attribute_refusal(enum report_table_kind table_kind,
+				     enum charge_attribute attribute)
 {
 	/* A switch has a thread and a CPU. */
-	if (which == REPORT_THREADS && attribute != CHARGE_BY_TASK &&
+	if (table_kind == REPORT_THREADS && attribute != CHARGE_BY_TASK &&
 	    attribute != CHARGE_BY_THREAD && attribute != CHARGE_BY_PROCESS &&
 	    attribute != CHARGE_BY_CGROUP && attribute != CHARGE_BY_CPU)
 		return "context switches tell only task, thread, process, cgroup and cpu";
-	return table_classes[which]->attribute_refusal;
+	return table_classes[table_kind]->attribute_refusal;
 }
 
 /* Make a table without rows, with the columns host and by if the report has hosts, or is split. */
-static bool make_table(struct report *report, enum report_table_kind which, bool has_host)
+static bool make_table(struct report *report, enum report_table_kind table_kind, bool has_host)
 {
-	const struct table_class *class = table_classes[which];
+	const struct table_class *class = table_classes[table_kind];
 	struct column *columns = calloc(class->column_count + 2, sizeof(*columns)), *at = columns;
 
-	report->columns[which] = columns;
+	report->columns[table_kind] = columns;
 	if (!columns) {
-		report->tables[which].no_memory = true;
+		report->tables[table_kind].no_memory = true;
 		return false;
 	}
 	if (has_host)
 		*at++ = host_column;
 	*at++ = class->columns[0];
 	if (report->attribute_name && class->make_attribute_text &&
-	    !report_attribute_refusal(which, charge_find_attribute(report->attribute_name))) {
+	    !report_attribute_refusal(table_kind, charge_find_attribute(report->attribute_name))) {
 		*at = attribute_column;
 		at->title = report->attribute_name;
 		at++->make_text = class->make_attribute_text;
 	}
 	memcpy(at, class->columns + 1, (class->column_count - 1) * sizeof(*columns));
 	at += class->column_count - 1;
-	return table_init(&report->tables[which], class->name, class->title, columns, at - columns,
-			  class->sort_column_name);
+	return table_init(&report->tables[table_kind], class->name, class->title, columns,
+			  at - columns, class->sort_column_name);
 }
 
 /**
@@ -238,17 +239,17 @@ void report_make_host_tables(struct report *report)
 
 /**
  * report_print_empty() - print why a table has no rows
- * @which: the table
+ * @table_kind: the table
  * @is_selection: the user selected events
  * @stream: output stream
  */
-void report_print_empty(enum report_table_kind which, bool is_selection, FILE *stream)
+void report_print_empty(enum report_table_kind table_kind, bool is_selection, FILE *stream)
 {
 	char text[128];
 
 	snprintf(text, sizeof(text), "The table %s has no rows: no %sevents of %s.",
-		 table_classes[which]->name, is_selection ? "selected " : "",
-		 table_classes[which]->events_text);
+		 table_classes[table_kind]->name, is_selection ? "selected " : "",
+		 table_classes[table_kind]->events_text);
 	fputc('\n', stream);
 	text_print_wrapped(text, terminal_width(stream), stream);
 }

@@ -29,7 +29,7 @@ function flameLabel(node, total) {
     `${formatTime(node.own)}${node.records ? `; ${formatCount(node.records)} records` : ""}`;
 }
 
-// Give neighbours different shades: the name chooses one of three.
+// Choose one of three shades by a name, so that most neighbours differ.
 function shadeOf(name) {
   let sum = 0;
   for (const character of name)

@@ -58,7 +58,7 @@ function makeDepths(depths) {
   return make("figure", {}, make("figcaption", {}, "How deep it is nested"), row);
 }
 
-function makeTimelineOf(lock) {
+function makeTimelineOfLock(lock) {
   for (const line of data.timelines ?? []) {
     const row = line.rows.find((each) => each.label === lock.name);
     if (row && line.is_wait)
@@ -68,7 +68,7 @@ function makeTimelineOf(lock) {
   return "";
 }
 
-function makeNames(title, rows, all, what, className) {
+function makeNameFigure(title, rows, all, what, className) {
   return make("figure", {}, make("figcaption", {}, title),
               rows?.length ? makeBarList(rows, all, what, className) :
               make("p", {}, "Not recorded."));
@@ -78,12 +78,12 @@ function fillLock(details, lock) {
   if (lock.wait > 0)
     details.append(makeParts(lock.parts, lock.wait),
                    make("div", { class: "pair" },
-                        makeNames("Who waited", lock.waiters, lock.wait, "waited", "wait"),
-                        makeNames("Who held it meanwhile", lock.holders, lock.wait,
-                                  "held it for", "hold")),
+                        makeNameFigure("Who waited", lock.waiters, lock.wait, "waited", "wait"),
+                        makeNameFigure("Who held it meanwhile", lock.holders, lock.wait,
+                                       "held it for", "hold")),
                    makeFlames([["Waiters, by stack", lock.waiter_stacks, "wait"],
                                ["Holders meanwhile, by stack", lock.holder_stacks, "hold"]]));
-  details.append(makeTimelineOf(lock),
+  details.append(makeTimelineOfLock(lock),
                  make("div", { class: "pair" }, ...lock.times.map(makeDistribution)),
                  ...(lock.depths ? [makeDepths(lock.depths)] : []));
   view.redraws.forEach((redraw) => redraw());
@@ -115,7 +115,7 @@ function linkLocks() {
   }
 }
 
-// Open the section that the address names.
+// Open the section that the URL of the page names.
 function openTarget() {
   const target = document.getElementById(location.hash.slice(1));
   if (target?.matches("details")) {

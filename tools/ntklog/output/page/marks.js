@@ -6,7 +6,7 @@
 const tip = make("div", { id: "tip", "aria-hidden": "true", hidden: "" });
 let keptMark = null;
 
-// A mark's numbers are its label, unless it computes them.
+// Return the numbers of a mark: its label, unless the mark has a function that computes them.
 function tipText(mark) {
   return mark.tip ? mark.tip() : mark.getAttribute("aria-label");
 }

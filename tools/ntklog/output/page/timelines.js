@@ -130,12 +130,12 @@ function makeRow(label, ...content) {
   return make("div", { class: "row" }, label, make("div", { class: "content" }, ...content));
 }
 
-function mostOf(line) {
+function findGreatestSum(line) {
   return Math.max(...line.rows.map((row) => Math.max(...row.sums)));
 }
 
 function makeTimeline(line) {
-  const most = mostOf(line);
+  const most = findGreatestSum(line);
   return make("div", { class: "timeline" }, make("h3", {}, line.title),
               make("p", {}, `${line.what[0].toUpperCase()}${line.what.slice(1)}, on average of ` +
                    `${formatTime(line.slot * 1e9)} each; the highest bar is ${most.toFixed(2)}.`),
@@ -149,7 +149,7 @@ function taskText(hold, thread, task) {
 
 // Describe a step of a wait: who held the lock, or that it was free.
 function stepText(wait, step) {
-  // Not each holder of the part holder_ran is known to have run.
+  // Some holders of the part holder_ran may not have run: leave the text of the part out.
   const text = step.part === "holder_ran" ? "" :
     `\n${data.parts.find(([id]) => id === step.part)[1]}`;
   const holder = step.thread === undefined ? "" : `\nheld by ${taskText(step, "thread", "task")}`;
