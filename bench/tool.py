@@ -82,7 +82,7 @@ def main():
             goal and "   goal %d: %smet" % (
                 goal, "" if rows[name]["mb_per_cpu_s"] >= goal else "not ") or ""))
     report = rows["ntklog report"]
-    print_goal("CPU time of ntklog report: part of cat's speed",
+    print_goal("MB/CPU s of ntklog report, as a part of cat's",
                report["mb_per_cpu_s"] / rows["cat"]["mb_per_cpu_s"], CAT_GOAL)
     print_goal("CPUs that ntklog report keeps busy", report["cpus"], CPUS_GOAL)
     with open(result, "w") as stream:

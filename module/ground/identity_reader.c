@@ -94,17 +94,27 @@ static bool ntklog_copy_set(struct ntklog_identity_table *notes, unsigned int se
 	return false;
 }
 
-/* A reader calls this for every set in each pass, and few sets have changed since the last one. */
-static __always_inline bool ntklog_set_has_changed(const struct ntklog_identity_reader *reader,
-						   unsigned int set_index)
+/*
+ * Find a set with notes that are new to @reader: @set_index or a later one. Returns
+ * NTKLOG_IDENTITY_SETS if there is none.
+ */
+static unsigned int ntklog_find_changed_set(const struct ntklog_identity_reader *reader,
+					    unsigned int set_index)
 {
-	u32 seen_sequence = reader->seen_sequence[set_index];
+	const struct ntklog_identity_table *notes = ntklog_identities;
+	u32 seen_sequence;
 
-	return raw_read_seqcount(&ntklog_identities->sequence[set_index]) !=
-	       (seen_sequence & NTKLOG_NOT_READ ? 0 : seen_sequence);
+	for (; set_index < NTKLOG_IDENTITY_SETS; set_index++) {
+		seen_sequence = reader->seen_sequence[set_index];
+		if (seen_sequence & NTKLOG_NOT_READ)
+			seen_sequence = 0;
+		if (raw_read_seqcount(&notes->sequence[set_index]) != seen_sequence)
+			break;
+	}
+	return set_index;
 }
 
-static noinline void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set_index)
+static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set_index)
 {
 	struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY];
 	u32 seen_sequence = reader->seen_sequence[set_index] & ~NTKLOG_NOT_READ, sequence;
@@ -145,10 +155,11 @@ static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 {
 	reader->copied_length = 0;
 	reader->length = 0;
-	for (; !reader->length && reader->next_set_index < NTKLOG_IDENTITY_SETS;
-	     reader->next_set_index++)
-		if (unlikely(ntklog_set_has_changed(reader, reader->next_set_index)))
-			ntklog_print_set(reader, reader->next_set_index);
+	while (!reader->length && reader->next_set_index < NTKLOG_IDENTITY_SETS) {
+		reader->next_set_index = ntklog_find_changed_set(reader, reader->next_set_index);
+		if (reader->next_set_index < NTKLOG_IDENTITY_SETS)
+			ntklog_print_set(reader, reader->next_set_index++);
+	}
 	if (!reader->length && reader->next_set_index == NTKLOG_IDENTITY_SETS) {
 		reader->next_set_index++;
 		ntklog_print_lost_identities(reader);

@@ -57,11 +57,40 @@ struct noted_place {
 	char caller_module[64];
 };
 
+/*
+ * Parse a number, and move @text behind it. Returns false if there is none. With sscanf() a line
+ * would take half as much time again.
+ */
+static bool parse_number(const char **text, int base, uint64_t *number)
+{
+	char *end;
+
+	*number = strtoull(*text, &end, base);
+	if (end == *text)
+		return false;
+	*text = end;
+	return true;
+}
+
+/* Copy the next word of @text, and move @text behind it. */
+static void parse_word(const char **text, char *word, size_t size)
+{
+	size_t length, copied;
+
+	*text += strspn(*text, " ");
+	length = strcspn(*text, " ");
+	copied = length < size ? length : size - 1;
+	memcpy(word, *text, copied);
+	word[copied] = '\0';
+	*text += length;
+}
+
 /* Parse "NAME+0xOFFSET/0xSIZE [MODULE]", or "-" for no symbol. */
 static void parse_symbol(const char *text, char name[128], char module[64], uint64_t *offset,
 			 uint32_t *size)
 {
-	const char *bracket = strchr(text, '['), *at;
+	const char *bracket = strchr(text, '['), *plus = strchr(text, '+'), *at;
+	uint64_t number;
 
 	*offset = 0;
 	*size = 0;
@@ -70,47 +99,61 @@ static void parse_symbol(const char *text, char name[128], char module[64], uint
 	if (*text == '-')
 		return;
 	snprintf(name, 128, "%.*s", (int)strcspn(text, "+ "), text);
-	at = strchr(text, '+');
-	if (at && sscanf(at, "+0x%" SCNx64 "/0x%" SCNx32, offset, size) != 2)
-		*size = 0;
+	at = plus ? plus + 1 : "";
+	if (parse_number(&at, 16, offset) && *at++ == '/' && parse_number(&at, 16, &number))
+		*size = number;
 	if (bracket)
 		snprintf(module, 64, "%.*s", (int)strcspn(bracket + 1, "]"), bracket + 1);
 }
 
+/* Parse " 0xCACHE OFFSET SIZE OBJECT_SIZE NAME". */
+static bool parse_slab(const char *text, struct noted_place *place)
+{
+	uint64_t cache, size, object_size;
+
+	if (!parse_number(&text, 16, &cache) || !parse_number(&text, 10, &place->offset) ||
+	    !parse_number(&text, 10, &size) || !parse_number(&text, 10, &object_size))
+		return false;
+	place->size = size;
+	place->object_size = object_size;
+	parse_word(&text, place->name, sizeof(place->name));
+	return *place->name;
+}
+
 static bool parse_line(const char *line, struct class_note *note, struct noted_place *place)
 {
-	const char *by = strstr(line, " by "), *after_memory;
+	const char *by = strstr(line, " by "), *after_memory = line;
+	uint64_t offset, kind;
 	char text[512];
-	uint64_t offset;
 	uint32_t size;
-	int used = 0;
 
 	*place = (struct noted_place) { 0 };
-	if (sscanf(line, "0x%" SCNx64 " %u %" SCNu64 " %15s%n", &note->address, &place->kind,
-		   &note->time, place->memory_kind, &used) != 4 || !by ||
-	    !place->kind || place->kind >= NTKLOG_IDENTITY_KINDS)
+	if (!by || !parse_number(&after_memory, 16, &note->address) ||
+	    !parse_number(&after_memory, 10, &kind) ||
+	    !parse_number(&after_memory, 10, &note->time) ||
+	    !kind || kind >= NTKLOG_IDENTITY_KINDS)
 		return false;
+	place->kind = kind;
+	parse_word(&after_memory, place->memory_kind, sizeof(place->memory_kind));
 	parse_symbol(by + 4, place->caller, place->caller_module, &offset, &size);
 	/* GCC names parts of a function FUNCTION.constprop.0 and the like. */
 	place->caller[strcspn(place->caller, ".")] = '\0';
-	after_memory = line + used;
 	if (after_memory > by)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)(by - after_memory), after_memory);
+	after_memory = text;
 	if (!strcmp(place->memory_kind, "slab"))
-		return sscanf(text, " 0x%*x %" SCNu64 " %" SCNu32 " %" SCNu32 " %127s",
-			      &place->offset, &place->size, &place->object_size,
-			      place->name) == 4;
+		return parse_slab(text, place);
 	if (!strcmp(place->memory_kind, "symbol") ||
-	    (!strcmp(place->memory_kind, "percpu") && sscanf(text, " %" SCNu64,
-							     &place->offset) != 1)) {
+	    (!strcmp(place->memory_kind, "percpu") &&
+	     !parse_number(&after_memory, 10, &place->offset))) {
 		parse_symbol(text + (*text == ' '), place->name, place->module, &place->offset,
 			     &place->size);
 		return *place->name;
 	}
 	if (!strcmp(place->memory_kind, "node") || !strcmp(place->memory_kind, "page") ||
 	    !strcmp(place->memory_kind, "lists"))
-		return sscanf(text, " %" SCNu64, &place->offset) == 1;
+		return parse_number(&after_memory, 10, &place->offset);
 	return true;
 }
 
