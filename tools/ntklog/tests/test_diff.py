@@ -111,6 +111,19 @@ class Diff(tool.Case):
         self.assertEqual([row["verdict"] for row in self.diff_json()["changes"]], ["noise"])
         self.assertNotIn("NO NAMES", run_tool("report", self.after).stdout)
 
+    def test_missing_names_of_locks_that_sleep_are_no_change(self):
+        mutex = etl.linux_lock_event("mutex", address=0xFFFF888012345678, wait=100, hold=7)
+        events = etl.observed_event(0xA0000004), etl.resource_rundown(1, 1), *[mutex] * 40
+        for path in self.path, self.after:
+            with open(path, "wb") as stream:
+                stream.write(etl.file(*events))
+        with open(self.path + ".names", "w", encoding="utf-8") as stream:
+            stream.write("lock ffff888012345678 queue.lock\n")
+        result = run_tool("diff", "--json", self.path, self.after)
+        self.assertEqual({row["verdict"] for row in json.loads(result.stdout)["changes"]}, {"unknown"})
+        self.assertIn(self.after + ": locks and callers have no names", result.stderr)
+        self.assertIn("\nNO NAMES: ", run_tool("report", self.after).stdout)
+
     def test_recordings_of_two_boots_without_names_do_not_match(self):
         self.write(etl.file(etl.ntklog_rundown(0), *[spin_event(0xFFFF888012345678, 100)] * 40))
         with open(self.after, "wb") as stream:
