@@ -137,6 +137,7 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 static void collect_recording_facts(struct analysis *analysis, const struct etl_event *event,
 				    const struct event_type *type)
 {
+	analysis->is_of_ntklog |= type && event->hook_id >> 8 == NTKLOG_LOG_TYPE_DC_START >> 8;
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_update_state(&analysis->coverage, event);
 	if (analysis->rates_history.is_finished)
