@@ -110,7 +110,8 @@ static __always_inline unsigned int ntklog_walk_stack(unsigned long *frames,
 
 /*
  * Fill this CPU's buffer. Returns the number of frames. If it is 0, no stack can be walked,
- * otherwise the caller clears is_walking.
+ * otherwise the caller clears is_walking. The function is inlined, because the unwinder needs
+ * longest for frames of a module.
  */
 static __always_inline unsigned int ntklog_fill_stack_buffer(unsigned int max_frames)
 {
