@@ -57,21 +57,23 @@ void test_let_sleep_be_reported(void)
 }
 
 /*
- * Sleep for @ms, and let the task leave its CPU for more than half of this time. If the CPU stalls
+ * Sleep for @ms, and let the task be blocked for at least half of this time. If the CPU stalls
  * between the start of the timer and the switch to another task, the task keeps the CPU until the
- * timer expires. Then sleep again.
+ * timer expires. If the task is preempted there, it is ready meanwhile. Then sleep again.
  */
 void test_sleep(unsigned int ms)
 {
-	unsigned long switches;
+	unsigned long switches, preemptions;
 	u64 time_on_cpu;
 
 	do {
 		switches = current->nvcsw;
+		preemptions = current->nivcsw;
 		time_on_cpu = current->se.sum_exec_runtime;
 		msleep(ms);
 		time_on_cpu = current->se.sum_exec_runtime - time_on_cpu;
-	} while (current->nvcsw == switches || time_on_cpu > ms * (u64)NSEC_PER_MSEC / 2);
+	} while (current->nvcsw == switches || current->nivcsw != preemptions ||
+		 time_on_cpu > ms * (u64)NSEC_PER_MSEC / 2);
 }
 
 static int run_test_thread(void *data)
