@@ -167,7 +167,7 @@ def print_linux_contended(load, locks):
             *lock["ratio"]["quartiles"], lock["fairness"], lock["events"]))
 
 
-def print_repeated(repeated, kind):
+def print_counts_of_runs(repeated, kind):
     if kind in repeated:
         counts = repeated[kind]
         print("(%d runs; %d times one again, since a thread was switched; %d are disturbed "
@@ -182,8 +182,8 @@ def print_results(result):
         apart = result["pair_apart"][name]
         print("%-32s %8.2f   %.2f to %-6.2f %8.2f   %.2f to %.2f" % (
             name, ratio["median"], *ratio["quartiles"], apart["median"], *apart["quartiles"]))
-    print_repeated(result["repeated"], "pair-0")
-    print_repeated(result["repeated"], "pair-1")
+    print_counts_of_runs(result["repeated"], "pair-0")
+    print_counts_of_runs(result["repeated"], "pair-1")
     print_linux(result)
     for load, locks in result["contended"].items():
         print("\nnative: %s; ownerships, %s = 1" % (describe_load(load), BASE_LOCK))
@@ -199,7 +199,7 @@ def print_results(result):
         print("(one ownership of %s took as long as %.0f uncontended pairs, %.0f to %.0f)" % (
             BASE_LOCK, time["median"], *time["quartiles"]))
         print_linux_contended(load, result["linux_contended"][load])
-        print_repeated(result["repeated"], "contended-" + load)
+        print_counts_of_runs(result["repeated"], "contended-" + load)
     print("\n%-48s %8s %8s" % ("goal", "", "is"))
     for goal in result["goals"]:
         kind = "most" if "most" in goal else "least"

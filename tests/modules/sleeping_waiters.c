@@ -203,8 +203,8 @@ void hold_before_waiters(void)
 	for (i = 0; i < ARRAY_SIZE(owner_methods); i++)
 		take_contended(owner_methods[i], owner_methods[i], 2);
 	/*
-	 * percpu_down_write() fires contention_begin and waits for a grace period even if the lock
-	 * is free. A wait makes the release be written.
+	 * On kernels such as 6.1 percpu_down_write() fires contention_begin even if the lock is
+	 * free. A wait makes the release be written.
 	 */
 	for (i = 0; i < method_count; i++)
 		if (methods[i].lock != &a_percpu_rwsem && !methods[i].acquire(methods[i].lock))

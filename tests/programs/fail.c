@@ -66,7 +66,7 @@ static void set_failing_allocation(int fd, int nth)
 		fail_test("cannot write fail-nth", nth);
 }
 
-static int allocations_until_failure(int fd)
+static int read_allocations_until_failure(int fd)
 {
 	char text[16] = "";
 
@@ -118,7 +118,7 @@ static int allocations_before_init(const char *module, int fail_fd)
 	set_failing_allocation(fail_fd, 1000000);
 	if (!syscall(SYS_finit_module, fd, "buffers=0", 0))
 		fail_test("the module accepts buffers=0", 0);
-	allocations_left = allocations_until_failure(fail_fd);
+	allocations_left = read_allocations_until_failure(fail_fd);
 	set_failing_allocation(fail_fd, 0);
 	close(fd);
 	return 1000000 - allocations_left;
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 			err = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
 		else
 			err = write(state_fd, "start", 5) < 0 ? -errno : 0;
-		allocations_left = allocations_until_failure(fail_fd);
+		allocations_left = read_allocations_until_failure(fail_fd);
 		set_failing_allocation(fail_fd, 0);
 		close(is_module_load ? fd : state_fd);
 		if (err) {

@@ -242,8 +242,8 @@ static void prepare_sums(struct spinlock_stats *spinlocks, struct resource_stats
 
 	spinlocks->timelines.ticks_per_cycle = ticks_per_cycle;
 	resources->timelines.ticks_per_cycle = ticks_per_cycle;
-	spinlocks->has_cpus = etl_overwrites_buffers(file);
-	resources->has_cpus = etl_overwrites_buffers(file);
+	spinlocks->sums_by_cpu = etl_overwrites_buffers(file);
+	resources->sums_by_cpu = etl_overwrites_buffers(file);
 }
 
 static void read_events(struct analysis *analysis, struct etl_file *file)

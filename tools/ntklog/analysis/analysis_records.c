@@ -234,10 +234,10 @@ static void add_open_hold(struct analysis *analysis, const struct record_source 
 }
 
 /**
- * analysis_add_record() - add the record of an event to all sums
+ * analysis_add_record() - add an event to all sums
  * @analysis: analysis to change
- * @source: the event, which is of a known type; other events than records add nothing
- * @record: the fields of the event; they are changed
+ * @source: the event, which is of a known type; those of types without sums add nothing
+ * @record: the fields of the event, which may be changed; not used for an open hold
  */
 void analysis_add_record(struct analysis *analysis, const struct record_source *source,
 			 union wmi_record *record)

@@ -156,7 +156,7 @@ const char *charge_context_text(const struct charge_hold *hold)
 }
 
 /**
- * charge_format_place() - name the function of a waiter or a holder
+ * charge_format_function() - name the function of a waiter or a holder
  * @names: names of functions, or NULL
  * @hold: the hold
  * @text: buffer for the name; "" if the file does not tell the function
@@ -164,8 +164,8 @@ const char *charge_context_text(const struct charge_hold *hold)
  *
  * Return: false if the file does not tell the function.
  */
-bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,
-			 size_t size)
+bool charge_format_function(const struct names *names, const struct charge_hold *hold, char *text,
+			    size_t size)
 {
 	if ((hold->is_sleeping_lock || !hold->caller) &&
 	    format_function(names, hold->frames, text, size))
@@ -208,7 +208,7 @@ void charge_format_attribute(const struct names *names, enum charge_attribute at
 		snprintf(text, size, "CPU %u", hold->cpu);
 	} else if (attribute == CHARGE_BY_IRQL) {
 		format_irql(hold, text, size);
-	} else if (!charge_format_place(names, hold, function, sizeof(function))) {
+	} else if (!charge_format_function(names, hold, function, sizeof(function))) {
 		snprintf(text, size, "%s", attribute == CHARGE_BY_FUNCTION ? "unknown function" :
 			 task);
 	} else if (attribute == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping_lock)) {

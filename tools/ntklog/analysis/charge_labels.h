@@ -51,8 +51,8 @@ extern const char *const charge_attribute_names[CHARGE_ATTRIBUTES];
 enum charge_attribute charge_find_attribute(const char *name);
 
 const char *charge_context_text(const struct charge_hold *hold);
-bool charge_format_place(const struct names *names, const struct charge_hold *hold, char *text,
-			 size_t size);
+bool charge_format_function(const struct names *names, const struct charge_hold *hold, char *text,
+			    size_t size);
 void charge_format_attribute(const struct names *names, enum charge_attribute attribute,
 			     const struct charge_hold *hold, char *text, size_t size);
 void charge_format_holder(const struct names *names, enum charge_attribute attribute,

@@ -84,7 +84,7 @@ static bool cover_bucket(struct histogram *histogram, unsigned int bucket)
 	return move_counts(histogram, first, end);
 }
 
-static bool widen_counts(struct histogram *histogram)
+static bool make_counts_64_bit(struct histogram *histogram)
 {
 	uint64_t *wide_counts = calloc(histogram->capacity, sizeof(*wide_counts));
 	unsigned int i;
@@ -109,7 +109,7 @@ static bool add_to_bucket_slow(struct histogram *histogram, unsigned int bucket,
 		return false;
 	i = bucket - histogram->first_bucket;
 	if (!histogram->wide_counts && weight > UINT32_MAX - histogram->counts[i] &&
-	    !widen_counts(histogram))
+	    !make_counts_64_bit(histogram))
 		return false;
 	if (histogram->wide_counts)
 		histogram->wide_counts[i] += weight;

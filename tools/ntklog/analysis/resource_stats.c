@@ -97,7 +97,7 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 		sum->unknown_hold_count += weight;
 		stats->unknown_hold_count += weight;
 	}
-	if ((stats->has_cpus || origin->observation != OBSERVATION_ON) &&
+	if ((stats->sums_by_cpu || origin->observation != OBSERVATION_ON) &&
 	    !cpu_sums_add(&sum->cpu_sums, origin, (double)weight,
 			  waited ? (double)record->wait_time * (double)weight : 0))
 		stats->no_memory = true;

@@ -87,7 +87,7 @@ struct resource_entry {
 struct resource_stats {
 	struct resource_rates rates;
 	struct resource_rates highest_rates;
-	bool has_cpus;
+	bool sums_by_cpu;
 	bool sums_by_caller;
 	uint64_t weight_remainder;
 	struct resource_entry *resources;

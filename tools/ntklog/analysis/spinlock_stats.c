@@ -331,7 +331,7 @@ void spinlock_stats_add(struct spinlock_stats *stats, struct spinlock_pair *pair
 	}
 	if (!add_record(sum, sample, hold, in_step))
 		stats->no_memory = true;
-	if ((stats->has_cpus || sample->origin.observation != OBSERVATION_ON) &&
+	if ((stats->sums_by_cpu || sample->origin.observation != OBSERVATION_ON) &&
 	    !cpu_sums_add(&sum->cpu_sums, &sample->origin, weight,
 			  record->spin_count ? (double)record->wait_time * weight : 0))
 		stats->no_memory = true;

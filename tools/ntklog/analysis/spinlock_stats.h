@@ -147,7 +147,7 @@ struct spinlock_sample {
 struct spinlock_stats {
 	struct spinlock_rates rates;
 	struct spinlock_rates highest_rates;
-	bool has_cpus;
+	bool sums_by_cpu;
 	struct spinlock_pair *pairs;
 	struct spinlock_entry *locks;
 	struct timelines timelines;

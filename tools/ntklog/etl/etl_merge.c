@@ -282,12 +282,12 @@ static bool wait_for_buffer(struct etl_merge *merge)
 static bool top_is_earliest(const struct etl_merge *merge)
 {
 	const struct etl_file *file = &merge->reader->file;
-	size_t processors = file->processors > merge->cpu_count ? file->processors :
-								     merge->cpu_count;
+	size_t processor_count = file->processors > merge->cpu_count ? file->processors :
+									  merge->cpu_count;
 
 	if (!merge->heap_count)
 		return false;
-	return merge->heap_count == processors ||
+	return merge->heap_count == processor_count ||
 	       (merge->is_in_order && merge->latest_first_time > file->perf_freq / 10 &&
 		merge->heap[0]->event.time_stamp < merge->latest_first_time - file->perf_freq / 10);
 }

@@ -64,7 +64,7 @@ static struct perfetto_interned *find_interned(struct perfetto_writer *perfetto,
 	if (!entry)
 		perfetto->no_memory = true;
 	else if (!entry->number)
-		entry->number = ++perfetto->last_number;
+		entry->number = ++perfetto->last_interned_number;
 	return entry;
 }
 

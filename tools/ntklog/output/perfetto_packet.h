@@ -70,7 +70,7 @@ struct perfetto_writer {
 	struct perfetto_interned *interned;
 	const struct perfetto_interned *recent_interned[1 << PERFETTO_RECENT_BITS];
 	bool fixed_names_are_put;
-	uint64_t last_number;
+	uint64_t last_interned_number;
 	uint64_t start_ns;
 	bool no_memory;
 };

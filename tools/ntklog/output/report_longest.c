@@ -36,7 +36,7 @@ static void format_hold(const struct report *report, const struct charge_hold *h
 	char place[NAME_SIZE], task[NAME_SIZE], attribute[CHARGE_LABEL_SIZE];
 
 	snprintf(text, size, "%s", answer_format_task(report, hold->thread_id, task, sizeof(task)));
-	if (charge_format_place(report->names, hold, place, sizeof(place)))
+	if (charge_format_function(report->names, hold, place, sizeof(place)))
 		answer_append(text, size, " in %s", place);
 	answer_append(text, size, "%s", charge_context_text(hold));
 	if (!report->attribute_name)
@@ -197,7 +197,7 @@ static void add_hold_json(const struct report *report, json_t *object,
 {
 	char place[NAME_SIZE];
 
-	charge_format_place(report->names, hold, place, sizeof(place));
+	charge_format_function(report->names, hold, place, sizeof(place));
 	json_object_set_new(object, "thread", json_integer(hold->thread_id));
 	json_object_set_new(object, "task", task_json(report, hold->thread_id));
 	json_object_set_new(object, "place", json_string(place));
