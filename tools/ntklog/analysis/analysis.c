@@ -211,7 +211,8 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	if (event->has_time)
 		extend_time_range(analysis, event->time_stamp);
 	source.is_selected = !selection || !selection->filter ||
-			     filter_matches(selection->filter, file, event, type, analysis->names);
+			     filter_matches(selection->filter, file, event, type, analysis->names,
+					    analysis->kept_callers);
 	/* The holder that a selected wait is charged to need not be selected. */
 	if (!source.is_selected && !(type && analysis->charge_sums.charger))
 		return 0;
