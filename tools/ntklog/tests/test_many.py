@@ -72,7 +72,8 @@ class Many(Fleet):
             one = json.loads(self.report("--json", path).stdout)
             host = "h%02d" % i
             self.assertEqual(many["hosts"][i], {
-                "host": host, "seconds": one["seconds"], "events": one["events"]})
+                "host": host, "seconds": one["seconds"], "events": one["events"],
+                "damage": None})
             for table, rows in one.items():
                 if not isinstance(rows, list) or table in ("covered", "rates_by_time"):
                     continue
@@ -150,7 +151,9 @@ class Many(Fleet):
             stream.truncate(os.path.getsize(paths[1]) - 7)
         result = self.report(*paths, status=1)
         self.assertIn(paths[1] + ": ", result.stderr)
-        self.assertIn("of 3 files\n", result.stdout)
+        self.assertIn("of 3 files; DAMAGED: 1 file\n", result.stdout)
+        many = json.loads(self.report("--json", *paths, status=1).stdout)
+        self.assertIn("the file ends inside a buffer", many["hosts"][1]["damage"])
 
     @unittest.skipIf(tool.HAS_ASAN, "the sanitizer needs more memory than the limit leaves")
     def test_rows_without_memory_are_of_no_file(self):
