@@ -155,6 +155,15 @@ class Many(Fleet):
         many = json.loads(self.report("--json", *paths, status=1).stdout)
         self.assertIn("the file ends inside a buffer", many["hosts"][1]["damage"])
 
+    def test_directory_with_the_name_of_the_standard_input_is_not_read(self):
+        os.mkdir(os.path.join(self.directory.name, "-"))
+        data = etl.file(etl.perfinfo(0x0529, etl.spin_lock()))
+        self.write(data)
+        for command in ("report",), ("dump",), ("diff", self.path):
+            result = subprocess.run([os.path.abspath(tool.NTKLOG), *command, "-"], input=data,
+                                    capture_output=True, cwd=self.directory.name, timeout=600)
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
+
     @unittest.skipIf(tool.HAS_ASAN, "the sanitizer needs more memory than the limit leaves")
     def test_rows_without_memory_are_of_no_file(self):
         """The memory of the process that shows the rows ends in the middle of those of a file."""
