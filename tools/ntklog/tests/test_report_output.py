@@ -27,7 +27,7 @@ class Output(Mixed):
         for options, events, locks in (
                 (("--filter", "lock == 0x300"), 1, ["0x300"]),
                 (("--filter", "hold > 4ms || Event == Resource"), 2, ["0x300"]),
-                (("--from", "2"), 0, []), (("--to", "0.5"), 0, []),
+                (("--from", "1"), 9, ["0x100", "0x200", "0x300"]), (("--to", "0.5"), 0, []),
                 (("--from", "0.5", "--to", "1"), 9, ["0x100", "0x200", "0x300"])):
             report = json.loads(self.report("--json", *options).stdout)
             self.assertEqual((report["events"], sorted(row["lock"] for row in report["locks"])),
@@ -87,7 +87,8 @@ class Output(Mixed):
         for options, text in (
                 (("threads",), "no events of context switches (record -e contextswap)."),
                 (("resources",), "no events of locks that sleep (record -e linux_mutex)."),
-                (("locks", "--from", "100"), "no selected events of spin locks or rwlocks")):
+                (("locks", "--to", "0.1"), "no selected events of spin locks or rwlocks."),
+                (("locks", "--filter", "cpu == 77"), "no selected events of spin locks or rwlocks.")):
             for paths in (), (self.path,):
                 self.assertIn("The table %s has no rows: %s" % (options[0], text),
                               tool.join_wrapped_lines(self.report("--table", *options,
@@ -188,6 +189,16 @@ class Output(Mixed):
         report = self.report("--table", "blockers")
         self.assertIn("(unknown)", report.stdout)
         self.assertEqual(report.stderr, "")
+
+    def test_time_behind_the_end_of_the_file_is_refused(self):
+        for begin in "1001ms", "99999999999999999999":
+            for options in ("--filter", "cpu == 77"), ("--json",), ("--to", "1e30"):
+                result = self.report("--from", begin, *options, status=2)
+                self.assertEqual((result.stdout, result.stderr),
+                                 ("", "ntklog: --from: %s ends at 1.000 s\n" % self.path))
+        # Other files may be longer.
+        result = self.report("--from", "2", self.path)
+        self.assertEqual(result.stderr.count("ends at 1.000 s"), 2)
 
     def test_limits_in_the_wrong_order_are_refused(self):
         for command in "report", "dump":
