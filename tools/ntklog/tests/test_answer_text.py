@@ -142,6 +142,17 @@ class Text(Case):
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn('no selected event is of a lock "my_lock"', result.stderr)
 
+    def test_time_behind_the_end_of_the_file_is_refused(self):
+        self.write_events(spin_event(0, etl.PERF_FREQ))
+        for begin in "1001ms", "99999999999999999999":
+            for options in ("--filter", "cpu == 77"), ("--json",), ("--to", "1e30"):
+                result = run_tool("report", "--from", begin, *options, self.path)
+                self.assertEqual((result.returncode, result.stdout, result.stderr),
+                                 (2, "", "ntklog: --from: %s ends at 1.000 s\n" % self.path))
+        # Other files may be longer.
+        result = run_tool("report", "--from", "2", self.path, self.path)
+        self.assertEqual((result.returncode, result.stderr.count("ends at 1.000 s")), (0, 2))
+
     def test_unrecorded_events_are_named_with_their_option(self):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
                             etl.resource_rundown(1, 1), spin_event(5000, 5100, 3000, WAITER),
