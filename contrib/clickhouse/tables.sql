@@ -12,7 +12,9 @@ CREATE TABLE IF NOT EXISTS ntklog.recordings (
 	seconds Float64,
 	events UInt64,
 	events_lost UInt64,
-	buffers_lost UInt64
+	buffers_lost UInt64,
+	buffers_missing UInt64,
+	damage Nullable(String)
 ) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(start) ORDER BY (start, host);
 
 CREATE TABLE IF NOT EXISTS ntklog.locks (

@@ -213,7 +213,7 @@ class Fleet(unittest.TestCase):
 
     def test_recordings_with_losses_are_named(self):
         self.assertEqual([row[:2] + row[4:] for row in self.answers["incomplete-recordings"]],
-                         [["host%04d" % LOSSY_HOST, "2026-11-25 12:00:00", "17", "0"]])
+                         [["host%04d" % LOSSY_HOST, "2026-11-25 12:00:00", "17", "0", "0", "0"]])
 
     def test_recordings_loaded_twice_count_once(self):
         again = os.path.join(self.paths[0], "host%04d.etl" % SLOW_HOST)

@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,11 +152,19 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 		rates_history_add(&analysis->rates_history, event);
 }
 
-/* Test whether a time of the session clock is after the selected time. */
-static bool time_is_after_selection(const struct selection *selection, const struct etl_file *file,
-				    uint64_t time)
+static void leave_out_time(struct analysis *analysis, uint64_t time)
 {
-	return selection && selection->has_end && etl_seconds(file, time) > selection->end_seconds;
+	if (time > analysis->latest_left_out_time)
+		analysis->latest_left_out_time = time;
+}
+
+/* Test whether the file has events after the selected time. */
+static bool has_later_events(const struct analysis *analysis, const struct etl_file *file)
+{
+	const struct selection *selection = analysis->selection;
+
+	return selection && selection->has_end && analysis->latest_left_out_time &&
+	       etl_seconds(file, analysis->latest_left_out_time) > selection->end_seconds;
 }
 
 /**
@@ -183,8 +192,8 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		collect_recording_facts(analysis, event,
 					type && event_has_size(event, type) ? type : NULL);
 	if (selection && !selection_includes_time(selection, file, event)) {
-		analysis->has_later_events |=
-			time_is_after_selection(selection, file, event->time_stamp);
+		if (!describes_file)
+			leave_out_time(analysis, event->time_stamp);
 		return 0;
 	}
 	if (type && event_check_size(file, event, type))
@@ -212,7 +221,8 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	if (event->has_time)
 		extend_time_range(analysis, event->time_stamp);
 	source.is_selected = !selection || !selection->filter ||
-			     filter_matches(selection->filter, file, event, type, analysis->names);
+			     filter_matches(selection->filter, file, event, type, analysis->names,
+					    analysis->kept_callers);
 	/* The holder that a selected wait is charged to need not be selected. */
 	if (!source.is_selected && !(type && analysis->charge_sums.charger))
 		return 0;
@@ -229,7 +239,7 @@ static uint64_t find_last_wanted_time(const struct analysis *analysis, const str
 {
 	const struct selection *selection = analysis->selection;
 
-	if (selection && selection->has_end && analysis->has_later_events)
+	if (has_later_events(analysis, file))
 		return file->start_clock +
 		       floor_ticks(selection->end_seconds * (double)file->perf_freq);
 	return analysis->last_time;
@@ -287,8 +297,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		charging_thread_start(&analysis->charge_sums);
 	while ((event = stack_matcher_next(matcher, &stack)))
 		analysis_add(analysis, file, event, stack);
-	analysis->has_later_events |= time_is_after_selection(analysis->selection, file,
-							      etl_merge_latest_skipped(merge));
+	leave_out_time(analysis, etl_merge_latest_skipped(merge));
 	charging_thread_join(&analysis->charge_sums);
 	analysis->stacks.counts = *stack_matcher_counts(matcher);
 	analysis->stacks.has_any = stack_matcher_has_stacks(matcher);
@@ -400,13 +409,32 @@ double analysis_length_s(const struct analysis *analysis, const struct etl_file 
 	if (analysis->coverage.cpu_begins_differ)
 		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
 					      COVERAGE_LONGEST_CPU) / (double)file->perf_freq;
-	if (selection && selection->has_end && analysis->has_later_events)
+	if (has_later_events(analysis, file))
 		end = selection->end_seconds;
 	else if (analysis->last_time)
 		end = etl_seconds(file, analysis->last_time);
 	else
 		return 0;
 	return end > begin ? end - begin : 0;
+}
+
+/**
+ * analysis_find_end_s() - find the end of a file that ends before the selected time
+ * @analysis: finished analysis of the file
+ * @file: the file
+ *
+ * Return: time of its last event, seconds; INFINITY if it does not end before the selected time, or
+ * has no events.
+ */
+double analysis_find_end_s(const struct analysis *analysis, const struct etl_file *file)
+{
+	const struct selection *selection = analysis->selection;
+	double end = etl_seconds(file, analysis->latest_left_out_time);
+
+	if (!selection || !selection->has_begin || analysis->last_time ||
+	    !analysis->latest_left_out_time)
+		return INFINITY;
+	return end < selection->begin_seconds ? end : INFINITY;
 }
 
 /**

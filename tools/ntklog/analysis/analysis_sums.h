@@ -37,7 +37,8 @@
  *	that was not overwritten, or the begin of the selected time
  * @event_count: number of selected events, without those of the file's header and those that
  *	complete another one
- * @has_later_events: the file has events after the selected time
+ * @latest_left_out_time: time of the latest event outside of the selected time, session clock; 0:
+ *	none
  * @unknown_counts: number of events of unknown types, by hook id; allocated for the first one
  * @kept_callers: last event of each CPU with the caller of a record; allocated for the first one
  * @unknown_header_counts: number of events without a hook id, by type of header
@@ -71,7 +72,7 @@ struct analysis {
 	uint64_t event_count;
 	uint64_t first_time;
 	uint64_t last_time;
-	bool has_later_events;
+	uint64_t latest_left_out_time;
 	bool rates_changed;
 	uint64_t *unknown_counts;
 	struct kept_caller *kept_callers;

@@ -292,26 +292,27 @@ int filter_check_names(struct filter *filter, const struct names *names, bool ha
  * @event: event
  * @type: type of the event, or NULL if it is not known
  * @names: names of addresses and threads, or NULL
+ * @callers: callers of the records that follow, from kept_callers_keep(), or NULL
  *
  * Return: true if the event passes the filter.
  */
 bool filter_matches(const struct filter *filter, const struct etl_file *file,
 		    const struct etl_event *event, const struct event_type *type,
-		    const struct names *names)
+		    const struct names *names, const struct kept_caller *callers)
 {
 	switch (filter->kind) {
 	case FILTER_AND:
-		return filter_matches(filter->left, file, event, type, names) &&
-		       filter_matches(filter->right, file, event, type, names);
+		return filter_matches(filter->left, file, event, type, names, callers) &&
+		       filter_matches(filter->right, file, event, type, names, callers);
 	case FILTER_OR:
-		return filter_matches(filter->left, file, event, type, names) ||
-		       filter_matches(filter->right, file, event, type, names);
+		return filter_matches(filter->left, file, event, type, names, callers) ||
+		       filter_matches(filter->right, file, event, type, names, callers);
 	case FILTER_NOT:
-		return !filter_matches(filter->left, file, event, type, names);
+		return !filter_matches(filter->left, file, event, type, names, callers);
 	case FILTER_COMPARE:
 		break;
 	}
-	return comparison_is_true(&filter->comparison, file, event, type, names);
+	return comparison_is_true(&filter->comparison, file, event, type, names, callers);
 }
 
 /**
@@ -347,14 +348,15 @@ bool selection_includes_all(const struct selection *selection)
  * @event: event
  * @type: type of the event, or NULL if it is not known
  * @names: names of addresses and threads, or NULL
+ * @callers: as for filter_matches()
  *
  * Return: true if the event passes the filter and is in the times of @selection.
  */
 bool selection_includes_event(const struct selection *selection, const struct etl_file *file,
 			      const struct etl_event *event, const struct event_type *type,
-			      const struct names *names)
+			      const struct names *names, const struct kept_caller *callers)
 {
 	return selection_includes_time(selection, file, event) &&
 	       (!selection->filter ||
-		filter_matches(selection->filter, file, event, type, names));
+		filter_matches(selection->filter, file, event, type, names, callers));
 }

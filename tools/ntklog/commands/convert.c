@@ -82,6 +82,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_CTF:
+		if (!strcmp(argument, "-"))
+			argp_error(state, "--ctf: the trace is a directory, which needs a name");
 		options->ctf_path = argument;
 		return 0;
 	case OPTION_PERFETTO:

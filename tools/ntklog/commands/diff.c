@@ -278,10 +278,12 @@ static void print_json(const struct options *options, const struct difference *d
 		       const struct table *table)
 {
 	const struct diff_side *sides = options->sides;
-	json_t *object = json_pack("{s:[f, f], s:[I, I], s:[I, I], s:[f, f], s:s, s:o}",
+	json_t *object = json_pack("{s:[f, f], s:[I, I], s:[I, I], s:[I, I], s:[f, f], s:s, s:o}",
 				   "seconds", sides[0].seconds, sides[1].seconds,
 				   "files", (json_int_t)sides[0].files.path_count,
 				   (json_int_t)sides[1].files.path_count,
+				   "files_damaged", (json_int_t)difference->damaged_counts[0],
+				   (json_int_t)difference->damaged_counts[1],
 				   "open_waits", (json_int_t)sides[0].open_wait_count,
 				   (json_int_t)sides[1].open_wait_count,
 				   "open_wait_total", sides[0].open_wait_ns, sides[1].open_wait_ns,
@@ -305,12 +307,13 @@ static void print_json(const struct options *options, const struct difference *d
 	json_decref(object);
 }
 
-static void print_side(const char *heading, const struct diff_side *side, FILE *stream)
+static void print_side(const char *heading, const struct diff_side *side, size_t damaged_count,
+		       FILE *stream)
 {
 	fprintf(stream, "%s %.3f s in ", heading, side->seconds);
 	if (strcmp(side->path, side->files.paths[0]))
 		fprintf(stream, "%zu files of ", side->files.path_count);
-	fprintf(stream, "%s\n", side->path);
+	fprintf(stream, "%s%s\n", side->path, damaged_count ? ", DAMAGED: sums are too small" : "");
 }
 
 /* Name the waits that are not compared, which may be those of a hang. */
@@ -335,8 +338,8 @@ static void print_totals(const struct options *options, const struct difference 
 {
 	size_t i;
 
-	print_side("Before:", &options->sides[0], stream);
-	print_side("After: ", &options->sides[1], stream);
+	print_side("Before:", &options->sides[0], difference->damaged_counts[0], stream);
+	print_side("After: ", &options->sides[1], difference->damaged_counts[1], stream);
 	for (i = 0; i < DIFFERENCE_MEASURES; i++)
 		if (i == DIFFERENCE_OF_HOLDS && find_path_without_holds(options))
 			fprintf(stream,

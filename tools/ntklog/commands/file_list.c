@@ -47,7 +47,7 @@ static int add_path(struct file_list *list, char *path)
 /**
  * file_list_add() - add a file, or the files *.etl of a directory
  * @list: list to change
- * @path: path of the file or of the directory
+ * @path: path of the file or of the directory; "-" is the standard input
  *
  * Return: 0, or -1 after a message.
  */
@@ -58,7 +58,7 @@ int file_list_add(struct file_list *list, const char *path)
 	int count, err = 0, i;
 	char *joined_path;
 
-	if (stat(path, &status) || !S_ISDIR(status.st_mode))
+	if (!strcmp(path, "-") || stat(path, &status) || !S_ISDIR(status.st_mode))
 		return add_path(list, strdup(path));
 	count = scandir(path, &entries, entry_is_etl_file, compare_entries);
 	if (count <= 0)

@@ -2,6 +2,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,7 @@ static int report_file(struct report_options *options)
 	struct names *names;
 	struct etl_file *file;
 	bool is_open;
+	double end;
 	int status;
 
 	status = trace_refuse_output(&options->trace, options->html_path);
@@ -245,7 +247,14 @@ static int report_file(struct report_options *options)
 		analysis_read(&analysis, file);
 		report.seconds = analysis_length_s(&analysis, file);
 		table_report_newer(&analysis.newer_events, file->path);
-		if (options->table.lock && !analysis.wanted_lock.event_count && !options->result) {
+		end = analysis_find_end_s(&analysis, file);
+		if (isfinite(end))
+			message("--from: %s ends at %.3f s", file->path, end);
+		/* Other files may have events of this time. */
+		if (isfinite(end) && !options->result) {
+			status = NTKLOG_USAGE;
+		} else if (options->table.lock && !analysis.wanted_lock.event_count &&
+			   !options->result) {
 			message("%s: no %sevent is of a lock \"%s\"; %s", file->path,
 				selection_includes_all(analysis.selection) ? "" : "selected ",
 				options->table.lock, table_lock_hint(options->table.lock));

@@ -102,7 +102,7 @@ static void report_short_file(struct etl_reader *reader, uint64_t number)
 {
 	struct etl_file *file = &reader->file;
 
-	if (file->end_time && number < file->buffers_written && !etl_is_circular(file))
+	if (reader->absent_buffers)
 		etl_set_damage(reader, number * file->buffer_size,
 			       "the file ends after %llu of %u buffers",
 			       (unsigned long long)number, file->buffers_written);
@@ -138,6 +138,8 @@ void etl_note_incomplete_buffer(struct etl_reader *reader, uint64_t number, ssiz
 {
 	struct etl_file *file = &reader->file;
 
+	if (got >= 0 && file->end_time && number < file->buffers_written && !etl_is_circular(file))
+		reader->absent_buffers = file->buffers_written - number;
 	if (!got)
 		report_short_file(reader, number);
 	else if (got > 0 && number && !file->end_time)

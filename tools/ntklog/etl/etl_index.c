@@ -172,6 +172,22 @@ static void subtract_damaged_buffers(struct etl_reader *reader)
 }
 
 /*
+ * Count the buffers that the end of the file lacks, unless more sequence numbers are missing. Gaps
+ * between the numbers may be a part of them, because CPUs do not write their buffers in turn.
+ */
+static void count_absent_buffers(struct etl_reader *reader)
+{
+	struct etl_file *file = &reader->file;
+
+	if (file->missing_buffers >= reader->absent_buffers)
+		return;
+	if (!file->missing_buffers)
+		file->first_missing_number = file->buffers > 1 ?
+			reader->index_entries[file->buffers - 1].sequence_number + 1 : 1;
+	file->missing_buffers = reader->absent_buffers;
+}
+
+/*
  * Count missing buffers; the index is in the order of sequence numbers. Gaps have no meaning if
  * numbers repeat.
  */
@@ -187,6 +203,7 @@ static void count_missing_buffers(struct etl_reader *reader)
 		count_gap(reader, index_entries[i - 1].sequence_number,
 			  index_entries[i].sequence_number);
 	subtract_damaged_buffers(reader);
+	count_absent_buffers(reader);
 }
 
 static void sort_index_entries(struct etl_reader *reader,

@@ -65,6 +65,7 @@ struct etl_seen_buffer;
  * @slack_ticks: ticks by which a time may be before the start of the session, or after its latest
  *	end
  * @latest_possible_time: latest possible time of events, session clock; UINT64_MAX: no limit
+ * @absent_buffers: number of buffers that the header counts and that the end of the file lacks
  * @damage_offset: offset of the damage that @file's error describes
  */
 struct etl_reader {
@@ -83,6 +84,7 @@ struct etl_reader {
 	uint64_t earliest_possible_time;
 	uint64_t latest_possible_time;
 	uint64_t unknown_buffers;
+	uint64_t absent_buffers;
 	uint64_t damage_offset;
 };
 

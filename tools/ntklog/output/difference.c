@@ -157,6 +157,7 @@ void difference_add(struct difference *difference, size_t side, const struct ana
 	unsigned int class, kind;
 
 	difference->lacks_names |= report_lacks_names(&report);
+	difference->damaged_counts[side] = file->error[0] || file->missing_buffers;
 	difference->enabled_groups[side] = find_enabled_groups(analysis);
 	difference->disabled_groups[side] = (NT_LOCK_GROUPS | LINUX_LOCK_GROUPS) &
 					    ~difference->enabled_groups[side];
@@ -222,6 +223,7 @@ bool difference_read(struct difference *difference, FILE *stream)
 		return false;
 	difference->no_memory |= head.no_memory;
 	for (which = 0; which < 2; which++) {
+		difference->damaged_counts[which] += head.damaged_counts[which];
 		difference->enabled_groups[which] |= head.enabled_groups[which];
 		difference->disabled_groups[which] |= head.disabled_groups[which];
 		for (i = 0; i < DIFFERENCE_MEASURES; i++)

@@ -56,6 +56,7 @@ struct difference_row {
  * @mixes_modes: recordings have different waits of spin locks because of their modes
  * @enabled_groups: event groups of locks that a recording of the side had enabled
  * @disabled_groups: event groups of locks that a recording of the side had not enabled
+ * @damaged_counts: numbers of files before (0) and after (1) that are damaged or not complete
  * @different_groups: event groups that the recordings of only one side had enabled
  */
 struct difference {
@@ -68,6 +69,7 @@ struct difference {
 	bool mixes_modes;
 	uint32_t enabled_groups[2];
 	uint32_t disabled_groups[2];
+	size_t damaged_counts[2];
 	uint32_t different_groups;
 	bool no_memory;
 };

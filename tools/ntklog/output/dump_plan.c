@@ -199,13 +199,8 @@ char *dump_plans_put(struct dump_plans *plans, char *dest, const struct etl_even
 	return dest;
 }
 
-/* Leave out the module, which is behind a space: in text a space ends the field. */
-static size_t format_text_symbol(char *dest, const char *name)
-{
-	return put_bytes(dest, name, strcspn(name, " ")) - dest;
-}
-
-static size_t format_text_thread(char *dest, const char *name)
+/* Replace spaces, because in text a space ends the field. */
+static size_t format_text(char *dest, const char *name)
 {
 	char *at;
 
@@ -426,10 +421,8 @@ static void make_columns(struct dump_columns *columns)
 int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 		    const struct names *names, double ns_per_cycle)
 {
-	static size_t (*const formats[][2])(char *dest, const char *name) = {
-		[DUMP_TEXT] = { format_text_symbol, format_text_thread },
-		[DUMP_JSON] = { format_json, format_json },
-		[DUMP_CSV] = { format_csv, format_csv },
+	static size_t (*const formats[])(char *dest, const char *name) = {
+		[DUMP_TEXT] = format_text, [DUMP_JSON] = format_json, [DUMP_CSV] = format_csv,
 	};
 	unsigned int version, last;
 	size_t i;
@@ -438,13 +431,13 @@ int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 	plans->has_names = names;
 	plans->ns_per_cycle = ns_per_cycle;
 	plans->lock_names.names = names;
-	plans->lock_names.format = formats[format][0];
+	plans->lock_names.format = formats[format];
 	plans->lock_names.kind = CACHED_LOCKS;
 	plans->code_names.names = names;
-	plans->code_names.format = formats[format][0];
+	plans->code_names.format = formats[format];
 	plans->code_names.kind = CACHED_CODE;
 	plans->thread_names.names = names;
-	plans->thread_names.format = formats[format][1];
+	plans->thread_names.format = formats[format];
 	plans->thread_names.kind = CACHED_THREADS;
 	make_columns(&plans->columns);
 	for (i = 0; i < EVENT_TYPES; i++) {

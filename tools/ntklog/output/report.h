@@ -66,6 +66,7 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 			const char *after);
 void report_print_stacks(const struct report *report, FILE *stream, size_t rows_max);
 json_t *report_rates_json(const struct analysis *analysis);
+json_t *report_damage_json(const char *error);
 json_t *report_json(const struct report *report, size_t rows_max, unsigned int tables);
 int report_print_page(const struct report *report, const char *path, size_t rows_visible,
 		      size_t rows_max, unsigned int tables);

@@ -378,6 +378,8 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 			   "LOST: %s%" PRIu64 " holders, beyond 10,000 a second and CPU",
 			   analysis->rates_history.dropped.has_start ? "" : "at most ",
 			   rates_get_dropped_blockers(&analysis->rates_history));
+	if (file->error[0])
+		print_fact(stream, before, after, "DAMAGED: %s", file->error);
 	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
 		print_fact(stream, before, after,
 			   "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64

@@ -18,12 +18,13 @@
  */
 void report_write_tables(const struct report *report, unsigned int tables, FILE *stream)
 {
-	const struct report_host host = {
+	struct report_host host = {
 		.start_filetime = report->file->start_time,
 		.seconds = report->seconds,
 		.event_count = report->analysis->event_count,
 		.events_lost = report->file->events_lost,
 		.buffers_lost = report->file->buffers_lost,
+		.buffers_missing = report->file->missing_buffers,
 		.events_of_lock = report->analysis->wanted_lock.event_count,
 		.resource_kinds = report->analysis->resources.kind_mask,
 		.has_rates = report_shows_per_second(report),
@@ -32,6 +33,7 @@ void report_write_tables(const struct report *report, unsigned int tables, FILE 
 	};
 	size_t i;
 
+	memcpy(host.damage, report->file->error, sizeof(host.damage));
 	fwrite(&host, sizeof(host), 1, stream);
 	for (i = 0; i < REPORT_TABLES; i++)
 		if (tables & 1 << i)
@@ -78,32 +80,38 @@ void report_print_hosts(const struct report_host *hosts, size_t count, FILE *str
 {
 	uint64_t events = 0;
 	double seconds = 0;
-	size_t read_count = 0, i;
+	size_t read_count = 0, damaged_count = 0, i;
 
 	for (i = 0; i < count; i++) {
 		events += hosts[i].event_count;
 		seconds += hosts[i].seconds;
 		read_count += hosts[i].is_read;
+		damaged_count += hosts[i].damage[0] || hosts[i].buffers_missing;
 	}
 	fprintf(stream, "%" PRIu64 " events in %.3f s of %zu files", events, seconds, read_count);
 	if (read_count < count)
 		fprintf(stream, "; %zu file%s could not be read", count - read_count,
 			count - read_count == 1 ? "" : "s");
+	if (damaged_count)
+		fprintf(stream, "; DAMAGED: %zu file%s", damaged_count,
+			damaged_count == 1 ? "" : "s");
 	fputc('\n', stream);
 }
 
 static json_t *hosts_json(const struct report_host *hosts, size_t count)
 {
-	json_t *array = json_array();
+	json_t *array = json_array(), *object;
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		if (hosts[i].is_read)
-			json_array_append_new(array, json_pack("{s:s, s:f, s:I}",
-							       "host", hosts[i].name,
-							       "seconds", hosts[i].seconds,
-							       "events",
-							       (json_int_t)hosts[i].event_count));
+	for (i = 0; i < count; i++) {
+		if (!hosts[i].is_read)
+			continue;
+		object = json_pack("{s:s, s:f, s:I, s:o}", "host", hosts[i].name,
+				   "seconds", hosts[i].seconds,
+				   "events", (json_int_t)hosts[i].event_count,
+				   "damage", report_damage_json(hosts[i].damage));
+		json_array_append_new(array, object);
+	}
 	return array;
 }
 
@@ -199,9 +207,12 @@ void report_print_ndjson(const struct report *report, const struct report_host *
 		if (!hosts[i].is_read)
 			continue;
 		json_object_set_new(host_by_name, hosts[i].name, json_integer(i));
-		line = json_pack("{s:I, s:I, s:I}", "events", (json_int_t)hosts[i].event_count,
+		line = json_pack("{s:I, s:I, s:I, s:I, s:o}",
+				 "events", (json_int_t)hosts[i].event_count,
 				 "events_lost", (json_int_t)hosts[i].events_lost,
-				 "buffers_lost", (json_int_t)hosts[i].buffers_lost);
+				 "buffers_lost", (json_int_t)hosts[i].buffers_lost,
+				 "buffers_missing", (json_int_t)hosts[i].buffers_missing,
+				 "damage", report_damage_json(hosts[i].damage));
 		print_ndjson_line(line, "recordings", &hosts[i], stream);
 	}
 	for (i = 0; i < REPORT_TABLES; i++) {

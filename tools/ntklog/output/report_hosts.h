@@ -18,6 +18,7 @@
  * @events_of_lock: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
  * @has_lock_counts: its tables show how many locks a row adds up
+ * @damage: error of the file; empty: none
  */
 struct report_host {
 	char *name;
@@ -26,11 +27,13 @@ struct report_host {
 	uint64_t event_count;
 	uint64_t events_lost;
 	uint64_t buffers_lost;
+	uint64_t buffers_missing;
 	uint64_t events_of_lock;
 	uint32_t resource_kinds;
 	bool has_rates;
 	bool has_lock_counts;
 	bool is_read;
+	char damage[sizeof(((struct etl_file *)0)->error)];
 };
 
 void report_write_tables(const struct report *report, unsigned int tables, FILE *stream);

@@ -104,6 +104,17 @@ static json_t *observed_json(const struct report *report)
 }
 
 /**
+ * report_damage_json() - make the description of a file's damage as JSON
+ * @error: error of the file; empty: none
+ *
+ * Return: a text, or null.
+ */
+json_t *report_damage_json(const char *error)
+{
+	return error[0] ? json_string(error) : json_null();
+}
+
+/**
  * report_json() - make the report as a JSON object
  * @report: report from report_make_tables(), with sorted tables
  * @rows_max: most rows of each table; 0 for all
@@ -139,6 +150,8 @@ json_t *report_json(const struct report *report, size_t rows_max, unsigned int t
 			   (json_int_t)rates_get_steal_ns(&analysis->rates_history),
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
+	if (object)
+		json_object_set_new(object, "damage", report_damage_json(file->error));
 	if (object && analysis->charges_waits)
 		json_object_set_new(object, "answer", answer_json(report));
 	if (object && report->has_coverage && analysis->rates_history.interval_count > 1)

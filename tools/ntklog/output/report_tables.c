@@ -245,11 +245,14 @@ void report_make_host_tables(struct report *report)
  */
 void report_print_empty(enum report_table_kind table_kind, bool is_selection, FILE *stream)
 {
+	const char *events = table_classes[table_kind]->events_text;
+	/* Events that are not selected may have been recorded. */
+	const char *end = is_selection ? strstr(events, " (record") : NULL;
 	char text[128];
 
-	snprintf(text, sizeof(text), "The table %s has no rows: no %sevents of %s.",
+	snprintf(text, sizeof(text), "The table %s has no rows: no %sevents of %.*s.",
 		 table_classes[table_kind]->name, is_selection ? "selected " : "",
-		 table_classes[table_kind]->events_text);
+		 (int)(end ? end - events : (ptrdiff_t)strlen(events)), events);
 	fputc('\n', stream);
 	text_print_wrapped(text, terminal_width(stream), stream);
 }

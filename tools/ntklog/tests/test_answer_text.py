@@ -134,13 +134,24 @@ class Text(Case):
 
     def test_selection_without_locks_is_named_as_the_reason(self):
         self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
-        for options in ("--from", "100"), ("--to", "0"), ("--filter", "Event == ContextSwap"):
+        for options in ("--to", "0"), ("--filter", "Event == ContextSwap"):
             self.assertTrue(self.report(*options).startswith(
                 "No event of a lock is selected (--filter, --from, --to).\n"
                 "Events are written at the end of holds and of their waits.\n\n"))
             result = run_tool("report", "--lock", "my_lock", *options, self.path)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn('no selected event is of a lock "my_lock"', result.stderr)
+
+    def test_time_behind_the_end_of_the_file_is_refused(self):
+        self.write_events(spin_event(0, etl.PERF_FREQ))
+        for begin in "1001ms", "99999999999999999999":
+            for options in ("--filter", "cpu == 77"), ("--json",), ("--to", "1e30"):
+                result = run_tool("report", "--from", begin, *options, self.path)
+                self.assertEqual((result.returncode, result.stdout, result.stderr),
+                                 (2, "", "ntklog: --from: %s ends at 1.000 s\n" % self.path))
+        # Other files may be longer.
+        result = run_tool("report", "--from", "2", self.path, self.path)
+        self.assertEqual((result.returncode, result.stderr.count("ends at 1.000 s")), (0, 2))
 
     def test_unrecorded_events_are_named_with_their_option(self):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),

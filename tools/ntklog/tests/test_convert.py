@@ -139,6 +139,11 @@ class Ctf(Case):
         self.convert("--ctf", etl.file(event, bits=32))
         self.assertIn("SpinLockAddress = 0x12345678,", self.read_ctf()[0])
 
+    def test_ctf_is_not_written_to_the_standard_output(self):
+        self.out = "-"
+        result = self.convert("--ctf", etl.file(*self.events_at(10)), status=2)
+        self.assertIn("--ctf: the trace is a directory", result.stderr)
+
     def test_directory_with_files_is_refused(self):
         os.mkdir(self.out)
         with open(os.path.join(self.out, "x"), "w"):

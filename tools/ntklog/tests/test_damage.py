@@ -5,6 +5,7 @@
 import gzip
 import json
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -21,7 +22,7 @@ class Damaged(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertRegex(result.stderr, r"^ntklog: \S+\.etl: offset 0x%x: .*%s"
                          % (offset, words))
-        self.assertRegex(result.stderr, r"\A[^\n]*\n(ntklog: \S+: left out: [^\n]*\n)?\Z")
+        self.assertRegex(result.stderr, r"\A[^\n]*\n(ntklog: \S+: (left out: |1 buffers are missing)[^\n]*\n)?\Z")
         if printed is not None:
             self.assertEqual(len(lines), printed)
 
@@ -64,6 +65,20 @@ class Damaged(unittest.TestCase):
     def test_cut_between_buffers_is_reported(self):
         self.check_damage(self.undamaged_file()[:etl.SIZE], etl.SIZE, "ends after 1 of 2 buffers",
                           3)
+
+    def test_report_tells_of_a_tail_that_is_missing(self):
+        data = etl.header_buffer(5) + etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())])
+        words = "offset 0x2000: the file ends after 2 of 5 buffers"
+        report = json.loads(run_tool_on("report", data, "--json").stdout)
+        self.assertEqual((report["buffers_missing"], report["damage"]), (3, words))
+        text = run_tool_on("report", data).stdout
+        self.assertIn("\nDAMAGED: %s\n" % words, text)
+        self.assertIn("\nDAMAGED: 0 buffers are in the file twice, 3 are missing\n", text)
+        self.assertIn(words, run_tool_on("report", data, "--html=-").stdout)
+        line = json.loads(run_tool_on("report", data, "--ndjson").stdout.splitlines()[0])
+        self.assertEqual((line["buffers_missing"], line["damage"]), (3, words))
+        self.assertEqual(json.loads(run_tool_on("info", data, "--json").stdout)
+                         ["Contents"]["BuffersMissing"], 3)
 
     def test_cut_between_buffers_of_a_running_session_is_no_damage(self):
         data = etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")])
@@ -234,7 +249,9 @@ class Damaged(unittest.TestCase):
                               str(result.stderr))
             self.assertEqual(alone.returncode, 0)
             if command != "info":
-                self.assertEqual(run_tool_on(command, one + two, "--json").stdout, alone.stdout)
+                both = run_tool_on(command, one + two, "--json").stdout
+                self.assertEqual(re.sub('"damage": "offset .* begins here.*"', '"damage": null', both),
+                                 alone.stdout)
 
     def test_clock_that_goes_back_is_reported(self):
         def buffer(*times, sequence=1, processor=0):

@@ -473,6 +473,9 @@ class Diff(tool.Case):
         result = run_tool("diff", self.path, self.after)
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stdout, r"(?m)^waits: 60 before, 37 after")
+        self.assertIn("%s, DAMAGED: sums are too small\n" % self.after, result.stdout)
+        result = run_tool("diff", "--json", self.path, self.after)
+        self.assertEqual(json.loads(result.stdout)["files_damaged"], [0, 1])
 
     def false_alarm_rate(self, draw, mean, rundown, seed):
         generator = random.Random(seed)

@@ -340,7 +340,10 @@ class Output(unittest.TestCase):
     def test_text_has_symbols(self):
         line = self.run_with_names().stdout.splitlines()[3]
         self.assertIn(" SpinLockAddress=0xffff888012345678 "
-                      "SpinLockAddressSymbol=the_lock+0x78 CallerAddress=", line)
+                      "SpinLockAddressSymbol=the_lock+0x78_[driver] CallerAddress=", line)
+        names = self.NAMES + "lock ffff888012345678 inode.i_rwsem (shmem_inode_cache)\n"
+        line = self.run_with_names(names=names).stdout.splitlines()[3]
+        self.assertIn(" SpinLockAddressSymbol=inode.i_rwsem_(shmem_inode_cache) Caller", line)
 
     def test_threads_have_names(self):
         names = self.NAMES + "thread 11 a name\n"
@@ -380,7 +383,7 @@ class Output(unittest.TestCase):
             self.assertEqual(result.stdout, "", kind)
         # If a function and a variable have the same address, the function is named.
         both = names % "D" + names.replace("stall_ms", "init") % "t"
-        self.assertIn("CallerAddressSymbol=init+0x567 ",
+        self.assertIn("CallerAddressSymbol=init+0x567_[driver] ",
                       self.run_with_names(names=both).stdout.splitlines()[3])
         result = self.run_with_names(names=names % "b", command="report")
         self.assertNotIn("stall_ms", result.stdout)
@@ -491,7 +494,7 @@ class Output(unittest.TestCase):
                 ("Event == SpinLock && ContentionDelta > 0",
                  "no event has the fields of both sides of && (character 19)"),
                 ("hold > 1us && OldThreadState == running", "both sides of && (character 12)"),
-                ("caller ~ x && HookId == 0x52b", "no event has the fields of both"),
+                ("caller ~ x && HookId == 0x524", "no event has the fields of both"),
                 ("ProcessId == 1 && lock ~ x || cpu == 1", "both sides of && (character 16)"),
                 ("Event == Frobs", 'no event is called "Frobs" (character 10)'),
                 ("Event < SpinLock", "Event has no order"),

@@ -72,7 +72,8 @@ class Many(Fleet):
             one = json.loads(self.report_files("--json", path).stdout)
             host = "h%02d" % i
             self.assertEqual(many["hosts"][i], {
-                "host": host, "seconds": one["seconds"], "events": one["events"]})
+                "host": host, "seconds": one["seconds"], "events": one["events"],
+                "damage": None})
             for table, rows in one.items():
                 if not isinstance(rows, list) or table in ("covered", "rates_by_time"):
                     continue
@@ -154,7 +155,18 @@ class Many(Fleet):
             stream.truncate(os.path.getsize(paths[1]) - 7)
         result = self.report_files(*paths, status=1)
         self.assertIn(paths[1] + ": ", result.stderr)
-        self.assertIn("of 3 files\n", result.stdout)
+        self.assertIn("of 3 files; DAMAGED: 1 file\n", result.stdout)
+        many = json.loads(self.report("--json", *paths, status=1).stdout)
+        self.assertIn("the file ends inside a buffer", many["hosts"][1]["damage"])
+
+    def test_directory_with_the_name_of_the_standard_input_is_not_read(self):
+        os.mkdir(os.path.join(self.directory.name, "-"))
+        data = etl.file(etl.perfinfo(0x0529, etl.spin_lock()))
+        self.write(data)
+        for command in ("report",), ("dump",), ("diff", self.path):
+            result = subprocess.run([os.path.abspath(tool.NTKLOG), *command, "-"], input=data,
+                                    capture_output=True, cwd=self.directory.name, timeout=600)
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
 
     @unittest.skipIf(tool.HAS_ASAN, "the sanitizer needs more memory than the limit leaves")
     def test_file_whose_rows_need_too_much_memory_is_left_out(self):

@@ -27,7 +27,7 @@ class Output(Mixed):
         for options, events, locks in (
                 (("--filter", "lock == 0x300"), 1, ["0x300"]),
                 (("--filter", "hold > 4ms || Event == Resource"), 2, ["0x300"]),
-                (("--from", "2"), 0, []), (("--to", "0.5"), 0, []),
+                (("--from", "1"), 9, ["0x100", "0x200", "0x300"]), (("--to", "0.5"), 0, []),
                 (("--from", "0.5", "--to", "1"), 9, ["0x100", "0x200", "0x300"])):
             report = json.loads(self.report("--json", *options).stdout)
             self.assertEqual((report["events"], sorted(row["lock"] for row in report["locks"])),
@@ -87,7 +87,7 @@ class Output(Mixed):
         for options, text in (
                 (("threads",), "no events of context switches (record -e contextswap)."),
                 (("resources",), "no events of locks that sleep (record -e linux_mutex)."),
-                (("locks", "--from", "100"), "no selected events of spin locks or rwlocks")):
+                (("locks", "--filter", "cpu == 77"), "no selected events of spin locks or rwlocks.")):
             for paths in (), (self.path,):
                 self.assertIn("The table %s has no rows: %s" % (options[0], text),
                               tool.join_wrapped_lines(self.report("--table", *options,

@@ -62,7 +62,8 @@ extern "C" {
  * @wrong_times: events with an impossible time
  * @wrong_time_at: offset of the first such event
  * @repeated_buffers: repeated buffers, which are left out
- * @missing_buffers: buffers whose sequence numbers are absent
+ * @missing_buffers: buffers whose sequence numbers are absent, or which @buffers_written counts
+ *	beyond the end of the file
  * @first_missing_number: first absent sequence number
  * @late_buffers: buffers of a pipe that begin before an event that a merge has already returned
  * @unfinished_bytes: bytes of an incomplete last buffer
