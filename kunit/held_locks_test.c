@@ -10,6 +10,7 @@
 #include <linux/instruction_pointer.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/seqlock.h>
 #include <uapi/ntklog/group_mask.h>
 
 #include "../module/etw/control.h"
@@ -17,6 +18,8 @@
 #include "../module/etw/run.h"
 #include "../module/etw/snapshot.h"
 #include "../module/ground/clock.h"
+#include "../module/ground/task_record.h"
+#include "../module/ground/thread.h"
 #include "../module/perf/sleeping_lock.h"
 #include "session_fixture.h"
 
@@ -49,6 +52,9 @@ struct role {
 
 static struct role holder_role, waiter_role;
 
+/* Valid until the holder ends. */
+static struct ntklog_task *holder_record;
+
 static int play_role(void *data)
 {
 	struct role *role = data;
@@ -71,6 +77,7 @@ static void hold_three_locks(void)
 								  NTKLOG_SLEEPING_EXCLUSIVE);
 	ntklog_track_sleeping_acquire_slow(&rwsem, _THIS_IP_, NTKLOG_SLEEPING_CLASS(RWSEM) |
 							      NTKLOG_SLEEPING_SHARED);
+	holder_record = ntklog_find_current_record();
 }
 
 static void wait_for_mutex(void)
@@ -236,10 +243,35 @@ static void snapshot_of_started_session_has_list(struct kunit *test)
 	end_roles();
 }
 
+static void lock_whose_wait_begins_or_ends_is_not_listed(struct kunit *test)
+{
+	struct ntklog_sleeping_slot *slot;
+	unsigned int i;
+
+	start_session_0(test, PERF_SPINLOCK, SESSION_BUFFER_SIZE, 8);
+	begin_roles(test);
+	observe_mutexes_and_rwsems(&etw_sessions[0]);
+	slot = &holder_record->sleeping_slots[1];
+	KUNIT_EXPECT_PTR_EQ(test, slot->lock, (const void *)&mutex);
+	raw_write_seqcount_begin(&slot->wait_sequence);
+	stop_session_0(test);
+	raw_write_seqcount_end(&slot->wait_sequence);
+	/* The first event is that of the list. */
+	KUNIT_EXPECT_EQ(test, count_session_events(OPEN_HOLD), 3u);
+	for (i = 1; i < count_session_events(OPEN_HOLD); i++)
+		KUNIT_EXPECT_TRUE(test,
+				  read_u64(get_session_event(i, OPEN_HOLD), LOCK) !=
+				  (u64)(unsigned long)&mutex ||
+				  read_u32(get_session_event(i, OPEN_HOLD), THREAD_ID) ==
+				  (u32)task_pid_nr(waiter.task));
+	end_roles();
+}
+
 static struct kunit_case held_locks_cases[] = {
 	KUNIT_CASE(stopped_session_lists_observed_locks_of_other_tasks),
 	KUNIT_CASE(session_without_sleeping_locks_lists_none),
 	KUNIT_CASE(snapshot_of_started_session_has_list),
+	KUNIT_CASE(lock_whose_wait_begins_or_ends_is_not_listed),
 	{}
 };
 

@@ -23,6 +23,7 @@
 #include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/sched.h>
+#include <linux/seqlock.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 
@@ -81,6 +82,9 @@ struct ntklog_off_cpu_times {
  * @last_ready_duration_of_wait: the part of @off_cpu_of_wait.ready_cycles before the task last got
  *	a CPU
  * @handled_timeouts: number of timeouts of the current wait that have been handled
+ * @wait_sequence: changes when a wait begins or ends, which changes several members of a slot that
+ *	is in use. Written by the task with preemption off; linux/held_locks.c copies the slot
+ *	between two equal values. Accessed by raw functions only, because it has no lockdep map
  *
  * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
  * it by clearing @lock. Others may free it as well, such as a task that releases the lock on behalf
@@ -107,6 +111,7 @@ struct ntklog_sleeping_slot {
 	struct ntklog_off_cpu_times off_cpu_of_wait;
 	u64 last_ready_duration_of_wait;
 	u32 handled_timeouts;
+	seqcount_t wait_sequence;
 };
 
 #ifdef CONFIG_64BIT

@@ -4,6 +4,7 @@
 #include <linux/irqflags.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/seqlock.h>
 #include <linux/uaccess.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/identity.h>
@@ -41,17 +42,22 @@ static bool ntklog_task_spins_for_rwsem(const struct rw_semaphore *rwsem, u32 ac
 #endif
 }
 
-/* Returns false if the slot is free, or if it is freed or filled anew during the copy. */
+/*
+ * Returns false if the slot is free, or if it is freed or filled anew, or if its wait begins or
+ * ends, during the copy.
+ */
 static bool ntklog_copy_slot(const struct ntklog_task *record,
 			     const struct ntklog_sleeping_slot *slot,
 			     const struct task_struct *task, struct ntklog_held_lock *held_lock)
 {
 	struct ntklog_off_cpu_times off_cpu_before, off_cpu_now;
+	unsigned int wait_sequence;
 
 	/* Pairs with the smp_store_release() that publishes slot->lock. */
 	held_lock->lock = smp_load_acquire(&slot->lock);
 	if (!held_lock->lock)
 		return false;
+	wait_sequence = raw_seqcount_begin(&slot->wait_sequence);
 	held_lock->action = READ_ONCE(slot->action);
 	held_lock->since = ntklog_read_u64(slot->acquire_time);
 	held_lock->wait_time = held_lock->action & NTKLOG_SLEEPING_WAITED ?
@@ -77,7 +83,8 @@ static bool ntklog_copy_slot(const struct ntklog_task *record,
 	 * smp_store_release() that publishes slot->lock.
 	 */
 	if (smp_load_acquire(&slot->lock) != held_lock->lock ||
-	    ntklog_read_u64(slot->acquire_time) != held_lock->since)
+	    ntklog_read_u64(slot->acquire_time) != held_lock->since ||
+	    read_seqcount_retry(&slot->wait_sequence, wait_sequence))
 		return false;
 	held_lock->off_cpu = ntklog_subtract_off_cpu_times(&off_cpu_now, &off_cpu_before);
 	held_lock->is_waiting = held_lock->action & NTKLOG_SLEEPING_WAITING ||

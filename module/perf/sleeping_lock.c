@@ -12,6 +12,7 @@
 #include <linux/minmax.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/seqlock.h>
 
 #include "../ground/address.h"
 #include "../ground/compat.h"
@@ -287,6 +288,7 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_CLAIMED;
 	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_CLAIMED))
 		goto out;
+	raw_write_seqcount_begin(&slot->wait_sequence);
 	/* Let the wait begin where the optimistic spinning of the task began. */
 	ntklog_write_u64(slot->acquire_time, slot->acquire_time -
 			  ntklog_get_sleeping_wait_time(slot, action));
@@ -299,6 +301,7 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 		WRITE_ONCE(record->is_waiting, true);
 		this_cpu_inc(ntklog_sleeping_lock_cpu.waits_begun);
 	}
+	raw_write_seqcount_end(&slot->wait_sequence);
 out:
 	preempt_enable_notrace();
 	return class;
@@ -315,7 +318,9 @@ static bool ntklog_finish_slot_wait(const struct ntklog_task *record,
 	 */
 	u64 wait_end = ntklog_read_cycles();
 	s64 waited_cycles = wait_end - slot->acquire_time;
+	bool is_finished;
 
+	raw_write_seqcount_begin(&slot->wait_sequence);
 	slot->off_cpu_of_wait =
 		ntklog_subtract_off_cpu_times(&record->off_cpu, &slot->off_cpu_before);
 	slot->last_ready_duration_of_wait = slot->off_cpu_of_wait.ready_cycles ?
@@ -324,8 +329,10 @@ static bool ntklog_finish_slot_wait(const struct ntklog_task *record,
 	ntklog_write_u64(slot->wait_time,
 			 max_t(s64, waited_cycles, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
 	ntklog_write_u64(slot->acquire_time, wait_end);
-	return try_cmpxchg(&slot->action, &action, (action & ~NTKLOG_SLEEPING_WAITING) |
-						   NTKLOG_SLEEPING_WAITED);
+	is_finished = try_cmpxchg(&slot->action, &action, (action & ~NTKLOG_SLEEPING_WAITING) |
+							  NTKLOG_SLEEPING_WAITED);
+	raw_write_seqcount_end(&slot->wait_sequence);
+	return is_finished;
 }
 
 static void ntklog_end_percpu_reader_wait(struct ntklog_task *record,

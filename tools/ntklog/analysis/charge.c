@@ -420,12 +420,12 @@ void charger_repeat_steps(struct charger *charger, const struct charge_hold *wai
 }
 
 /*
- * Link an absence to the newest one of its bucket, and to one that is far older. The far links skip
+ * Link an absence to the last one of its task, and to one that is far older. The far links skip
  * 1, 1, 3, 1, 1, 3, 7, ... absences, so that a search visits about as many as the logarithm of the
  * number that it passes (Myers, "An applicative random-access stack", 1983).
  */
-static void link_absence(const struct charger *charger, struct charge_absence *absence,
-			 uint64_t link)
+static void link_to_older_absences(const struct charger *charger, struct charge_absence *absence,
+				   uint64_t link)
 {
 	const struct charge_absence *older = absence_at(charger, link), *far, *farther;
 
@@ -438,6 +438,22 @@ static void link_absence(const struct charger *charger, struct charge_absence *a
 		absence->far_link = far->far_link;
 }
 
+/* Put the newest absence, of which the ring has the number already, into the lists. */
+static void link_absence(struct charger *charger, struct charge_absence *absence)
+{
+	uint64_t *head = &charger->absence_heads[bucket_of_key(absence->thread_id)];
+	uint64_t *link = head;
+	struct charge_absence *newest;
+
+	while ((newest = absence_at(charger, *link)) && newest->thread_id != absence->thread_id)
+		link = &newest->next_task_link;
+	link_to_older_absences(charger, absence, *link);
+	if (newest)
+		*link = newest->next_task_link;
+	absence->next_task_link = *head;
+	*head = charger->absence_count;
+}
+
 /**
  * charger_switch_out() - a task loses its CPU
  * @charger: open
@@ -446,7 +462,6 @@ static void link_absence(const struct charger *charger, struct charge_absence *a
  */
 void charger_switch_out(struct charger *charger, const struct charge_absence *absence)
 {
-	uint64_t *head = &charger->absence_heads[bucket_of_key(absence->thread_id)];
 	size_t at = charger->absence_count % CHARGE_KEPT_MAX;
 	struct charge_absence *kept = &charger->absences[at];
 
@@ -455,9 +470,9 @@ void charger_switch_out(struct charger *charger, const struct charge_absence *ab
 		kept->frames = memcpy(charger->absence_frames[at], absence->frames,
 				      sizeof(*charger->absence_frames));
 	kept->until = UINT64_MAX;
-	link_absence(charger, kept, *head);
+	/* Count it first: links to the absence that it has overwritten end their lists. */
 	charger->absence_count++;
-	*head = charger->absence_count;
+	link_absence(charger, kept);
 }
 
 /**
@@ -472,9 +487,7 @@ void charger_switch_in(struct charger *charger, uint32_t thread_id, uint64_t tim
 {
 	struct charge_absence *absence;
 
-	absence = absence_at(charger, charger->absence_heads[bucket_of_key(thread_id)]);
-	while (absence && absence->thread_id != thread_id)
-		absence = absence_at(charger, absence->older_link);
+	absence = charger_find_newest_absence(charger, thread_id);
 	if (!absence || absence->until != UINT64_MAX)
 		return;
 	absence->until = time;

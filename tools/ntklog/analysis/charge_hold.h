@@ -138,9 +138,11 @@ static inline uint64_t find_charge_owner(const struct charge_hold *hold)
  *	ends them; NULL: not recorded
  * @thread_id: the task
  * @preempter_id: the task that got the CPU, if this one was ready; 0: the idle task, or none
- * @older_link: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
- * @far_link: the same, of an absence that may be much earlier
- * @position: number of older absences in the list; 0: there is none, or the ring has lost it
+ * @older_link: number of the task's last absence before this one, plus 1; 0: none
+ * @far_link: the same, of an absence of the task that may be much earlier
+ * @next_task_link: of the newest absence of a task: the same, of the newest absence of the next
+ *	task of the bucket, which is older
+ * @position: number of older absences of the task; 0: there is none, or the ring has lost it
  */
 struct charge_absence {
 	uint64_t from;
@@ -151,6 +153,7 @@ struct charge_absence {
 	uint32_t preempter_id;
 	uint64_t older_link;
 	uint64_t far_link;
+	uint64_t next_task_link;
 	uint64_t position;
 };
 

@@ -4,8 +4,9 @@
 
 /*
  * The newest holds and absences, for charge.c and charge_search.c: they are kept in two rings. Each
- * entry links to an older one of the same bucket of locks or of tasks, so that looking back from a
- * wait passes few others. A link to an entry that has been overwritten ends the list.
+ * hold links to an older one of the same bucket of locks or of tasks, so that looking back from a
+ * wait passes few others. An absence links to older ones of its task. A link to an entry that has
+ * been overwritten ends the list.
  */
 
 #include <stddef.h>
@@ -31,7 +32,8 @@
  * @lock_heads: number of the newest hold of each bucket of locks, plus 1
  * @wait_heads: number of the newest hold that followed a wait, of each bucket of
  *	find_charge_owner(), plus 1
- * @absence_heads: number of the newest absence of each bucket of tasks, plus 1
+ * @absence_heads: number of the newest absence of each bucket of tasks, plus 1. It begins a list of
+ *	the newest absence of each task of the bucket, the newest first
  * @overlaps: holds that overlap the wait that is being charged
  * @visits_max: greatest number of holds that one search for a wait or a holder visits
  * @callback: gets each piece of a wait
@@ -91,6 +93,8 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+struct charge_absence *charger_find_newest_absence(const struct charger *charger,
+						   uint32_t thread_id);
 const struct charge_absence *charger_find_last_absence(const struct charger *charger,
 						       const struct charge_absence *newer,
 						       uint32_t thread_id, uint64_t time);

@@ -169,10 +169,27 @@ size_t charger_find_chain(const struct charger *charger, const struct wait_piece
 }
 
 /**
+ * charger_find_newest_absence() - find the newest absence of a task
+ * @charger: open
+ * @thread_id: the task
+ *
+ * Return: the absence, or NULL if none is recorded.
+ */
+struct charge_absence *charger_find_newest_absence(const struct charger *charger,
+						   uint32_t thread_id)
+{
+	uint64_t link = charger->absence_heads[bucket_of_key(thread_id)];
+	struct charge_absence *absence;
+
+	while ((absence = absence_at(charger, link)) && absence->thread_id != thread_id)
+		link = absence->next_task_link;
+	return absence;
+}
+
+/**
  * charger_find_last_absence() - find the last time without a CPU that a task had
  * @charger: open
- * @newer: absence at which the search begins, of the same task or a newer one of its bucket; NULL:
- *	the newest one
+ * @newer: absence of the task at which the search begins; NULL: the newest one
  * @thread_id: the task
  * @time: the absence began before it, session clock
  *
@@ -185,16 +202,14 @@ const struct charge_absence *charger_find_last_absence(const struct charger *cha
 	const struct charge_absence *absence = newer;
 
 	if (!absence)
-		absence = absence_at(charger, charger->absence_heads[bucket_of_key(thread_id)]);
-	/* The absences of a bucket are linked in the order of their begins. */
+		absence = charger_find_newest_absence(charger, thread_id);
+	/* The absences of a task are linked in the order of their begins. */
 	while (absence && absence->from >= time) {
 		const struct charge_absence *far = absence_at(charger, absence->far_link);
 
 		absence = far && far->from >= time ? far :
 			  absence_at(charger, absence->older_link);
 	}
-	while (absence && (absence->thread_id != thread_id || absence->from >= time))
-		absence = absence_at(charger, absence->older_link);
 	return absence;
 }
 

@@ -14,7 +14,7 @@
 static struct charge_label *label_or_others(struct charge_sums *sums, struct charge_label *label)
 {
 	sums->no_memory |= !label;
-	return label ? label : sums->fixed_labels[CHARGE_LABEL_OTHERS];
+	return label ? label : &sums->fixed_labels[CHARGE_LABEL_OTHERS];
 }
 
 static struct charge_label *label_of(struct charge_sums *sums, const char *text)
@@ -61,8 +61,8 @@ static void add_absence(struct charge_sums *sums, const struct wait_piece *piece
 				   piece->absence, text, sizeof(text)))
 		return;
 	add_to_row(sums, is_blocked ? CHARGE_ROW_BLOCKED : CHARGE_ROW_PREEMPTED,
-		   label_of(sums, text), sums->fixed_labels[CHARGE_LABEL_OTHERS], piece->ticks,
-		   weight);
+		   label_of(sums, text), &sums->fixed_labels[CHARGE_LABEL_OTHERS],
+		   piece->ticks, weight);
 }
 
 static void add_piece_to_sum(struct charge_sum *sum, const struct wait_piece *piece,
@@ -91,7 +91,7 @@ static void add_wait_of_holder(struct charge_sums *sums, const struct chain_link
 	if (blocked &&
 	    charge_format_absence(sums->labels.names, sums->charger, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
-			   sums->fixed_labels[CHARGE_LABEL_OTHERS],
+			   &sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   link->ticks < blocked ? link->ticks : blocked, weight);
 }
 
@@ -112,7 +112,7 @@ static void add_block_of_holder(struct charge_sums *sums, uint64_t weight)
 		blocked *= (double)holder->longest_block_ticks / (double)holder->blocked_ticks;
 	if (charge_format_absence(sums->labels.names, NULL, &absence, text, sizeof(text)))
 		add_to_row(sums, CHARGE_ROW_BLOCKED, label_of(sums, text),
-			   sums->fixed_labels[CHARGE_LABEL_OTHERS], (uint64_t)blocked, weight);
+			   &sums->fixed_labels[CHARGE_LABEL_OTHERS], (uint64_t)blocked, weight);
 }
 
 /* Add what is charged to one hold, or to one free or unknown time, and begin anew. */
@@ -129,8 +129,8 @@ static void add_charged_piece(struct charge_sums *sums, const struct charge_hold
 	add_to_row(sums, CHARGE_ROW_BLOCKER, sums->waiter_label, holder, piece->ticks,
 		   waiter->weight);
 	if (piece->part_kind <= CHARGE_HOLDER_BLOCKED) {
-		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed_labels[CHARGE_LABEL_OTHERS],
-			   piece->ticks, waiter->weight);
+		add_to_row(sums, CHARGE_ROW_HOLDER, holder,
+			   &sums->fixed_labels[CHARGE_LABEL_OTHERS], piece->ticks, waiter->weight);
 		if (sums->stacks)
 			stack_stats_charge(sums->stacks, piece->holder,
 					   (double)piece->ticks * (double)waiter->weight);
@@ -184,11 +184,11 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 	if (is_held)
 		holder = label_of_hold(sums, piece->holder);
 	else if (piece->part_kind == CHARGE_OVERTAKEN)
-		holder = sums->fixed_labels[CHARGE_LABEL_OVERTAKEN];
+		holder = &sums->fixed_labels[CHARGE_LABEL_OVERTAKEN];
 	else if (piece->part_kind == CHARGE_UNKNOWN)
-		holder = sums->fixed_labels[CHARGE_LABEL_UNKNOWN];
+		holder = &sums->fixed_labels[CHARGE_LABEL_UNKNOWN];
 	else
-		holder = sums->fixed_labels[CHARGE_LABEL_HANDED_OVER];
+		holder = &sums->fixed_labels[CHARGE_LABEL_HANDED_OVER];
 	add_to_growing_piece(sums, waiter, piece, holder);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
@@ -249,7 +249,7 @@ static struct charged_class *find_class(struct charge_sums *sums, const struct c
 bool charge_sums_open(struct charge_sums *sums, const struct names *names,
 		      enum charge_attribute attribute, uint64_t ticks_per_second)
 {
-	static const char *const fixed_labels[CHARGE_FIXED_LABELS] = {
+	static char fixed_texts[CHARGE_FIXED_LABELS][24] = {
 		[CHARGE_LABEL_OTHERS] = "(others)",
 		[CHARGE_LABEL_HANDED_OVER] = "(free, handed over)",
 		[CHARGE_LABEL_OVERTAKEN] = "(free, overtaken)",
@@ -265,7 +265,7 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names,
 	sums->longest_waits = longest_waits_open();
 	sums->no_memory = !sums->charger || !sums->longest_waits;
 	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
-		sums->fixed_labels[i] = label_of(sums, fixed_labels[i]);
+		sums->fixed_labels[i].text = fixed_texts[i];
 	if (sums->no_memory)
 		charge_sums_finish(sums);
 	return !sums->no_memory;
@@ -287,7 +287,7 @@ static void charge_wait_before(struct charge_sums *sums, const struct charge_hol
 			add_wait(&sums->sleeping_lock_total, hold);
 		add_to_timelines(sums, hold);
 		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter_label,
-			   sums->fixed_labels[CHARGE_LABEL_OTHERS],
+			   &sums->fixed_labels[CHARGE_LABEL_OTHERS],
 			   hold->acquire_time - hold->wait_start, hold->weight);
 	}
 	charger_charge_wait(sums->charger, hold);

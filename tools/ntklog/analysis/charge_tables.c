@@ -171,7 +171,7 @@ void charge_row_add(struct charge_row *sum, const struct charge_row *row)
 /* Add a row to the row "(others)" of its kind, and mark it as dropped. */
 static void add_row_to_others(struct charge_sums *sums, size_t number)
 {
-	struct charge_label *others = sums->fixed_labels[CHARGE_LABEL_OTHERS];
+	struct charge_label *others = &sums->fixed_labels[CHARGE_LABEL_OTHERS];
 	struct charge_row *sum = charge_find_row(sums, &(struct charge_row_key) {
 		.class = &sums->fallback_class,
 		.kind = sums->rows[number].key.kind,
@@ -212,12 +212,9 @@ static void drop_unused_labels(struct charge_sums *sums)
 {
 	struct charge_label *label;
 	struct charge_row *row;
-	size_t i;
 
 	for (label = sums->labels.labels; label; label = label->hh.next)
 		label->is_used = false;
-	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
-		sums->fixed_labels[i]->is_used = true;
 	for_each_charge_row(row, sums) {
 		row->key.first_label->is_used = true;
 		row->key.second_label->is_used = true;
@@ -249,9 +246,10 @@ void charge_limit_tables(struct charge_sums *sums)
  * @sums: open or finished
  * @row: row of @sums
  *
- * Return: true if @row is such a sum, or if its label could not be allocated.
+ * Return: true if @row is such a sum, which has the key of fold_row().
  */
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row)
 {
-	return row->key.first_label == sums->fixed_labels[CHARGE_LABEL_OTHERS];
+	return row->key.class == &sums->fallback_class &&
+	       row->key.first_label == &sums->fixed_labels[CHARGE_LABEL_OTHERS];
 }

@@ -26,7 +26,7 @@
 
 #define CHARGE_CLASS_CACHE_BITS	10
 
-/* Labels that exist from charge_sums_open() on. */
+/* Labels that are not of the table of labels: a task may have the same name. */
 enum charge_fixed_label {
 	CHARGE_LABEL_OTHERS,
 	CHARGE_LABEL_HANDED_OVER,
@@ -201,7 +201,7 @@ struct charge_sums {
 	uint32_t *row_index;
 	size_t row_index_size;
 	struct label_table labels;
-	struct charge_label *fixed_labels[CHARGE_FIXED_LABELS];
+	struct charge_label fixed_labels[CHARGE_FIXED_LABELS];
 	bool has_switches;
 	bool has_off_cpu_times;
 	bool has_block_stacks;

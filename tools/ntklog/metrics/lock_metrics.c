@@ -208,12 +208,12 @@ static const char *holder_name_of_row(const struct charge_sums *charge_sums,
 {
 	const struct charge_label *holder = row->key.second_label;
 
-	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_HANDED_OVER] ||
-	    holder == charge_sums->fixed_labels[CHARGE_LABEL_OVERTAKEN])
+	if (holder == &charge_sums->fixed_labels[CHARGE_LABEL_HANDED_OVER] ||
+	    holder == &charge_sums->fixed_labels[CHARGE_LABEL_OVERTAKEN])
 		return FREE_HOLDER;
-	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_UNKNOWN])
+	if (holder == &charge_sums->fixed_labels[CHARGE_LABEL_UNKNOWN])
 		return UNKNOWN_HOLDER;
-	if (holder == charge_sums->fixed_labels[CHARGE_LABEL_OTHERS] ||
+	if (holder == &charge_sums->fixed_labels[CHARGE_LABEL_OTHERS] ||
 	    !strncmp(holder->text, "0x", 2))
 		return OTHER_SERIES;
 	return holder->text;

@@ -503,31 +503,42 @@ void names_format_address(const struct names *names, uint64_t address, char *tex
 	names_format_symbol(names, key, NAMES_OF_ANY, text + used + 1, size - used - 1);
 }
 
-/*
- * Find the entry of a thread at a time: the last one that was true by then. A time before all
- * entries gets the first one.
- */
-static const struct thread_name *find_thread(const struct names *names, uint32_t thread_id,
-					     uint64_t clock)
+static bool is_same_thread(const struct thread_name *left, const struct thread_name *right)
 {
+	return left->id == right->id && left->is_windows_process == right->is_windows_process;
+}
+
+/*
+ * Find the entry of a thread, or of a process of Windows, at a time: the last one that was true by
+ * then. A time before all entries gets the first one.
+ */
+static const struct thread_name *find_entry(const struct names *names, uint32_t id,
+					    bool is_windows_process, uint64_t clock)
+{
+	const struct thread_name key = {
+		.id = id, .is_windows_process = is_windows_process, .valid_from = clock,
+	};
 	size_t low = 0, high = names ? names->thread_count : 0;
-	const struct thread_name *thread;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		thread = &names->threads[middle];
-		if (thread->id < thread_id ||
-		    (thread->id == thread_id && thread->valid_from <= clock))
+		if (compare_thread_entries(&names->threads[middle], &key) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low && names->threads[low - 1].id == thread_id)
+	if (low && is_same_thread(&names->threads[low - 1], &key))
 		return &names->threads[low - 1];
-	if (names && low < names->thread_count && names->threads[low].id == thread_id)
+	if (names && low < names->thread_count && is_same_thread(&names->threads[low], &key))
 		return &names->threads[low];
 	return NULL;
+}
+
+static const struct thread_name *find_thread(const struct names *names, uint32_t thread_id,
+					     uint64_t clock)
+{
+	return find_entry(names, thread_id, false, clock);
 }
 
 /**
@@ -539,9 +550,7 @@ static const struct thread_name *find_thread(const struct names *names, uint32_t
  */
 const char *names_find_thread_name(const struct names *names, uint32_t thread_id)
 {
-	const struct thread_name *thread = find_thread(names, thread_id, UINT64_MAX);
-
-	return thread && thread->is_windows_process ? NULL : name_of_thread(thread);
+	return name_of_thread(find_thread(names, thread_id, UINT64_MAX));
 }
 
 /**
@@ -557,12 +566,18 @@ const char *names_find_thread_name(const struct names *names, uint32_t thread_id
 bool names_find_process(const struct names *names, uint32_t thread_id, uint64_t clock,
 			uint32_t *process_id, const char **name)
 {
-	const struct thread_name *thread = find_thread(names, thread_id, clock);
+	const struct thread_name *thread = find_thread(names, thread_id, clock), *process;
 
 	if (!thread || !thread->process_id)
 		return false;
+	process = find_entry(names, thread->process_id, true, clock);
+	/* A process of Linux has the name of its first thread. */
+	if (!process)
+		process = find_thread(names, thread->process_id, clock);
+	if (process && process->process_id != thread->process_id)
+		process = NULL;
 	*process_id = thread->process_id;
-	*name = name_of_thread(find_thread(names, thread->process_id, clock));
+	*name = name_of_thread(process);
 	return true;
 }
 

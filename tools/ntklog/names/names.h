@@ -79,7 +79,7 @@ bool names_find_process(const struct names *names, uint32_t thread_id, uint64_t 
 const char *names_find_cgroup(const struct names *names, uint32_t thread_id, uint64_t clock);
 int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
 		    unsigned int rank);
-int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name);
+int names_add_thread(struct names **names, const struct thread_name *thread);
 int names_set_thread(struct names **names, const struct thread_name *thread);
 int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class);
 void names_move_classes(struct names *destination, struct names *source);

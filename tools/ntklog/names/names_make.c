@@ -20,11 +20,10 @@ static int compare_symbols(const void *a, const void *b)
 static int compare_threads(const void *a, const void *b)
 {
 	const struct thread_name *left = a, *right = b;
+	int order = compare_thread_entries(left, right);
 
-	if (left->id != right->id)
-		return left->id < right->id ? -1 : 1;
-	if (left->valid_from != right->valid_from)
-		return left->valid_from < right->valid_from ? -1 : 1;
+	if (order)
+		return order;
 	return left->rank < right->rank ? -1 : 1;
 }
 
@@ -111,17 +110,16 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
 /**
  * names_add_thread() - name a thread or a process of Windows, unless a file of names does
  * @names: names to add to; allocated if NULL
- * @id: id of the thread or the process
- * @process_id: id of the process, which no thread of it has
- * @name: name of the thread
+ * @thread: the thread or the process; its name is copied, its cgroup and its rank are not used
  *
  * Searches find the name after names_sort().
  *
  * Return: 0, or -1 without memory.
  */
-int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name)
+int names_add_thread(struct names **names, const struct thread_name *thread)
 {
-	const char *text = make_names(names) ? add_text(&(*names)->thread_texts, name) : NULL;
+	const char *text = make_names(names) ? add_text(&(*names)->thread_texts, thread->name) :
+					NULL;
 	struct thread_name *more;
 
 	if (!text)
@@ -130,24 +128,23 @@ int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, con
 	if (!more)
 		return -1;
 	(*names)->threads = more;
-	more[(*names)->thread_count] = (struct thread_name) {
-		.id = id, .process_id = process_id, .name = text, .rank = (*names)->thread_count,
-		.is_windows_process = id == process_id,
-	};
+	more[(*names)->thread_count] = *thread;
+	more[(*names)->thread_count].name = text;
+	more[(*names)->thread_count].cgroup = NULL;
+	more[(*names)->thread_count].rank = (*names)->thread_count;
 	(*names)->thread_count++;
 	return 0;
 }
 
 /* Find the first entry that is not before one of a thread and a time. */
-static size_t find_thread_index(const struct names *names, uint32_t id, uint64_t from)
+static size_t find_thread_index(const struct names *names, const struct thread_name *thread)
 {
 	size_t low = 0, high = names->thread_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct thread_name *thread = &names->threads[middle];
 
-		if (thread->id < id || (thread->id == id && thread->valid_from < from))
+		if (compare_thread_entries(&names->threads[middle], thread) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -177,10 +174,9 @@ int names_set_thread(struct names **names, const struct thread_name *thread)
 		cgroup = add_text(&(*names)->thread_texts, thread->cgroup);
 	if (!name || (thread->cgroup && !cgroup))
 		return -1;
-	at = find_thread_index(*names, thread->id, thread->valid_from);
+	at = find_thread_index(*names, thread);
 	place = &(*names)->threads[at];
-	if (at == (*names)->thread_count || place->id != thread->id ||
-	    place->valid_from != thread->valid_from) {
+	if (at == (*names)->thread_count || compare_thread_entries(place, thread)) {
 		more = grow_by_one((*names)->threads, (*names)->thread_count, sizeof(*more));
 		if (!more)
 			return -1;

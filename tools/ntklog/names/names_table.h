@@ -44,7 +44,7 @@ struct added_text {
  * @symbol_texts: names of symbols and modules that are not in @text
  * @thread_texts: names and cgroups of threads that are not in @text
  * @symbols: symbols, in the order of addresses after names_sort()
- * @threads: names of threads, in the order of ids and times after names_sort()
+ * @threads: names of threads, in the order of compare_thread_entries() after names_sort()
  * @boot_id: boot_id of the kernel that has these names; empty if the file does not tell it
  * @boot_time: FILETIME of the boot; 0 if the file does not tell it
  */
@@ -60,5 +60,18 @@ struct names {
 	uint64_t boot_time;
 	struct lock_names locks;
 };
+
+/* Compare the ids and kinds of two entries, then the times from which on they are true. */
+static inline int compare_thread_entries(const struct thread_name *left,
+					 const struct thread_name *right)
+{
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	if (left->is_windows_process != right->is_windows_process)
+		return left->is_windows_process ? 1 : -1;
+	if (left->valid_from != right->valid_from)
+		return left->valid_from < right->valid_from ? -1 : 1;
+	return 0;
+}
 
 #endif /* _NTKLOG_NAMES_TABLE_H */

@@ -274,6 +274,12 @@ static void add_event(struct rundown *rundown, const struct etl_event *event)
 	}
 }
 
+static void add_name(struct rundown *rundown, const struct thread_name *name)
+{
+	if (names_add_thread(rundown->names, name))
+		rundown->no_memory = true;
+}
+
 /*
  * Name each process after its program, and each thread after the program of its process, followed
  * by the name that the thread has set.
@@ -286,9 +292,13 @@ static void name_threads(struct rundown *rundown)
 	char name[NAME_SIZE];
 
 	for (process = rundown->processes; process; process = process->hh.next)
-		if (process->name && names_add_thread(rundown->names, process->id, process->id,
-						      process->name))
-			rundown->no_memory = true;
+		if (process->name)
+			add_name(rundown, &(struct thread_name) {
+				.id = process->id,
+				.process_id = process->id,
+				.name = process->name,
+				.is_windows_process = true,
+			});
 	for (thread = rundown->threads; thread; thread = thread->hh.next) {
 		HASH_FIND(hh, rundown->processes, &thread->process_id,
 			  sizeof(thread->process_id), process);
@@ -298,8 +308,11 @@ static void name_threads(struct rundown *rundown)
 		snprintf(name, sizeof(name), "%s%s%s", program_name ? program_name : "",
 			 program_name && thread->name ? "/" : "",
 			 thread->name ? thread->name : "");
-		if (names_add_thread(rundown->names, thread->id, thread->process_id, name))
-			rundown->no_memory = true;
+		add_name(rundown, &(struct thread_name) {
+			.id = thread->id,
+			.process_id = thread->process_id,
+			.name = name,
+		});
 	}
 }
 

@@ -10,7 +10,8 @@
  * Name, process and cgroup of a thread from a time on.
  * @valid_from: session clock from which on this is true; 0: from the start
  * @process_id: id of its process; 0: not known. Linux' processes have the ids and the names of
- *	their first threads. Those of Windows have ids that no thread has, and names in this table
+ *	their first threads. Those of Windows have entries of their own, because a thread may get
+ *	the id of a process that has ended
  * @cgroup: path of its cgroup; NULL: not known
  * @rank: the name with the greatest rank of a thread and time counts: names from a file of names
  *	outrank names from the trace, and later names outrank earlier ones

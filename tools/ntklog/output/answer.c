@@ -75,8 +75,7 @@ static void find_largest_rows(const struct charge_sums *sums, const struct charg
 
 	memset(largest, 0, count * sizeof(*largest));
 	for_each_charge_row(row, sums) {
-		if (row->key.kind != kind || charge_row_is_of_others(sums, row) ||
-		    row->key.class != class)
+		if (row->key.kind != kind || row->key.class != class)
 			continue;
 		for (i = count; i && (!largest[i - 1] || row->ticks > largest[i - 1]->ticks); i--) {
 			if (i < count)

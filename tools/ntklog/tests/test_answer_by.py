@@ -195,6 +195,20 @@ class One(Case):
         self.assertEqual(tool.undescribed_fields(rows["waiters"], "report"), set())
         self.assertNotIn("waiters", json.loads(self.report("--json")))
 
+    def test_task_called_others_is_not_the_sum_of_dropped_rows(self):
+        with open(self.path + ".names", "a") as stream:
+            stream.write("thread 58 (others)\n")
+        heavy = [sleeping_event(5000 + 1020 * number, 5010 + 1020 * number, 1000, thread=57,
+                                address=LOCK + 64 * number) for number in range(16400)]
+        light = [sleeping_event(1000 + 20 * number, 1010 + 20 * number, 3, thread=58,
+                                address=LOCK - 64 * number) for number in range(200)]
+        for events, expected in (light, 200), (light + heavy, 1):
+            self.write(etl.long_file([*RATES, *events]))
+            rows = json.loads(self.report("--json", "--table", "waiters"))["waiters"]
+            locks = {row["lock"] for row in rows if row["waiter"].startswith("(others)")}
+            self.assertEqual(len(locks), expected)
+            self.assertIn("my_lock" if expected > 1 else "(others)", locks)
+
     def test_waits_of_a_thread_for_all_locks_are_one_row(self):
         inner = LOCK + 0x288
         self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 3000, thread=56),

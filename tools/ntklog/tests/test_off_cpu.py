@@ -6,10 +6,13 @@ sleeping locks.
 
 import csv
 import io
+import itertools
 import json
 import random
+import resource
 
-from answer_case import BASE, HOLDER, LOCK, NS, OTHER, WAITER, Case, sleeping_event, switch_event
+from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event,
+                         switch_event)
 import etl_writer as etl
 import tap
 from tool import run_tool
@@ -22,6 +25,15 @@ SCHEDULE, SLEEP = 0xFFFFFFFF81000401, 0xFFFFFFFF81000501
 def caller_and_lock(caller, acquire, release, wait=0, thread=55, address=LOCK, **sums):
     return (etl.caller_event(address, caller, sums, time_stamp=BASE + release),
             sleeping_event(acquire, release, wait, thread, address=address))
+
+
+def bucket(thread):
+    """The bucket of bucket_of_key() that has the context switches of THREAD."""
+    return thread * 0x9E3779B97F4A7C15 % 2 ** 64 >> 48
+
+
+# A task that shares its bucket with task 55.
+NEIGHBOUR = next(thread for thread in itertools.count(1000) if bucket(thread) == bucket(55))
 
 
 class Parts(Case):
@@ -101,6 +113,34 @@ class Parts(Case):
                     *switch_events(5200, 2 * newer))
                 self.assertEqual(parts, {"holder_ran": 2700, "holder_blocked": 300},
                                  (older, newer))
+
+    def test_tasks_of_a_bucket_have_their_own_context_switches(self):
+        third = next(thread for thread in itertools.count(NEIGHBOUR + 1)
+                     if bucket(thread) == bucket(55))
+        for seed in range(20):
+            choice = random.Random(seed)
+            switches, blocked = [], 0
+            for at in range(2100, 4900, 100):
+                task = choice.choice([55, NEIGHBOUR, third])
+                switches += [switch_event(at, task, 0), switch_event(at + 50, 0, task)]
+                blocked += 50 if task == 55 else 0
+            parts = self.parts_of_answer(*switches, *caller_and_lock(HOLDER, 1000, 5000),
+                                         *caller_and_lock(WAITER, 5000, 5100, 3000, 56))
+            self.assertEqual(parts.get("holder_blocked", 0), blocked, seed)
+
+    def test_search_for_context_switches_does_not_pass_those_of_a_busy_task(self):
+        def cpu_seconds_of_report(busy):
+            events = [event for at in range(0, 40000, 2)
+                      for event in (switch_event(at, busy, 0), switch_event(at + 1, 0, busy))]
+            for at in range(40000, 340000, 30):
+                events += [sleeping_event(at, at + 8), sleeping_event(at + 8, at + 9, 7, thread=56)]
+            self.write(etl.long_file([*RATES, *events]))
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            self.report("--json")
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+        self.assertLess(cpu_seconds_of_report(NEIGHBOUR), 5 * cpu_seconds_of_report(NEIGHBOUR + 1))
 
     def test_sums_count_where_the_context_switches_of_the_task_are_missing(self):
         """A buffer was lost, or overwritten: the other switches stay."""

@@ -88,6 +88,32 @@ class Threads(Case):
         # The thread has the id of a process that ended before.
         self.assertNotIn("ThreadName", self.last_dumped_event(*events, spin_event(thread=8, time=3)))
 
+    def test_idle_threads_have_the_name_of_their_process(self):
+        """The idle threads and their process have the id 0."""
+        events = etl.process_event(0, "Idle"), etl.thread_event(0, 0, 4), spin_event(thread=0)
+        self.assertEqual(self.last_dumped_event(*events)["ThreadName"], "Idle")
+        self.assertEqual(self.last_dumped_event(*events, options=("--filter", "thread == Idle"))
+                         ["ThreadId"], 0)
+
+    def test_process_keeps_its_name_when_a_thread_gets_its_id(self):
+        process = (etl.process_event(8, "a.exe", type_=1), etl.thread_event(9, 8, 4, name="w9"),
+                   spin_event(thread=9))
+        thread = (etl.process_event(20, "b.exe"), etl.thread_event(8, 20, 4, name="worker"),
+                  spin_event(thread=8))
+        for events in process + thread, thread + process:
+            data = etl.file(*events)
+            for name, thread_id in ("a.exe", 9), ("b.exe", 8):
+                result = self.run_tool_on("dump", data, "--json", "--filter",
+                                          "Event == SpinLock && process == " + name)
+                self.assertEqual([json.loads(line)["ThreadId"]
+                                  for line in result.stdout.splitlines()], [thread_id])
+            waiters = {row["waiter"] for row in json.loads(self.run_tool_on(
+                "report", data, "--json", "--by", "process").stdout)["blockers"]}
+            self.assertEqual({waiter.split(" (")[0] for waiter in waiters}, {"8 a.exe", "20 b.exe"})
+        # Without the event of the process, its name is not that of the thread.
+        self.assertIn(" 8 (softirq) ", self.run_tool_on("report", etl.file(*thread, *process[1:]),
+                                                        "--by", "process").stdout)
+
     def test_process_with_system_header_has_a_name(self):
         event = self.last_dumped_event(etl.process_event(8, "a.exe", system_header=True),
                                        etl.thread_event(55, 8), spin_event())
