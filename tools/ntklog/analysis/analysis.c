@@ -192,7 +192,10 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 				    type->name);
 		return -1;
 	}
-	/* These events complete the next record. The filter is applied to that record. */
+	/* The filter keeps the caller of the next record. */
+	source.is_selected = !selection || !selection->filter ||
+			     filter_matches(selection->filter, file, event, type, analysis->names);
+	/* These events complete the next record, and are not counted. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 		analysis->resources.no_memory |= !kept_callers_keep(&analysis->kept_callers, event);
 		return 0;
@@ -209,8 +212,6 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* The first and the last time include events that the filter leaves out. */
 	if (event->has_time)
 		extend_time_range(analysis, event->time_stamp);
-	source.is_selected = !selection || !selection->filter ||
-			     filter_matches(selection->filter, file, event, type, analysis->names);
 	/* The holder that a selected wait is charged to need not be selected. */
 	if (!source.is_selected && !(type && analysis->charge_sums.charger))
 		return 0;

@@ -449,11 +449,12 @@ static bool type_can_match(const struct comparison *comparison, const struct eve
 	case SUBJECT_PROCESS_ID:
 		return false;
 	case SUBJECT_CALLER:
-		return is_spinlock;
-	case SUBJECT_HOLD:
-	case SUBJECT_WAIT:
 	case SUBJECT_LOCK:
 	case SUBJECT_CLASS:
+		return is_spinlock || is_resource ||
+		       type->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER;
+	case SUBJECT_HOLD:
+	case SUBJECT_WAIT:
 		return is_spinlock || is_resource;
 	case SUBJECT_THREAD:
 	case SUBJECT_PROCESS:

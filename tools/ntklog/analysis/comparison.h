@@ -9,6 +9,7 @@
 #include <ntklog/etl.h>
 
 #include "event_type.h"
+#include "kept_callers.h"
 #include "names.h"
 
 enum comparison_operator {
@@ -106,7 +107,7 @@ int comparison_check_names(const struct comparison *comparison, const struct nam
 uint32_t comparison_find_types(const struct comparison *comparison);
 bool comparison_is_true(const struct comparison *comparison, const struct etl_file *file,
 			const struct etl_event *event, const struct event_type *type,
-			const struct names *names);
+			const struct names *names, const struct kept_caller *callers);
 bool parse_seconds(const char *text, double *seconds);
 void comparison_clear(struct comparison *comparison);
 

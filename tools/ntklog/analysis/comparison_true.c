@@ -147,8 +147,10 @@ static bool field_matches(const struct comparison *comparison, const struct etl_
 
 /* Compare a subject with a common name, such as SUBJECT_HOLD, in an event of a known type. */
 static bool record_matches(const struct comparison *comparison, const struct etl_file *file,
-			   const struct etl_event *event, const struct names *names)
+			   const struct etl_event *event, const struct names *names,
+			   const struct kept_caller *callers)
 {
+	struct ntklog_caller_v1 caller_event;
 	struct contextswap_record contextswap;
 	struct etw_ready_thread_event ready;
 	struct resource_record resource;
@@ -191,12 +193,27 @@ static bool record_matches(const struct comparison *comparison, const struct etl
 		case SUBJECT_LOCK:
 			return address_matches(comparison, names, resource.resource, NAMES_OF_ANY);
 		case SUBJECT_CALLER:
-			return false;
+			kept_callers_complete_record(callers, event, &resource);
+			return resource.caller && address_matches(comparison, names,
+								  resource.caller, NAMES_OF_CODE);
 		case SUBJECT_CLASS:
 			return class_matches(comparison, names, event, resource.resource);
 		default:
 			return task_matches(comparison, names, event->time_stamp,
 					    resource.thread_id);
+		}
+	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
+		memcpy(&caller_event, event->data, sizeof(caller_event));
+		switch (comparison->subject) {
+		case SUBJECT_LOCK:
+			return address_matches(comparison, names, caller_event.lock, NAMES_OF_ANY);
+		case SUBJECT_CALLER:
+			return address_matches(comparison, names, caller_event.caller,
+					       NAMES_OF_CODE);
+		case SUBJECT_CLASS:
+			return class_matches(comparison, names, event, caller_event.lock);
+		default:
+			return false;
 		}
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		if (!compares_task(comparison))
@@ -260,12 +277,13 @@ static bool header_matches(const struct comparison *comparison, const struct etl
  * @event: event
  * @type: type of the event, or NULL if it is not known
  * @names: names of addresses, or NULL
+ * @callers: NtklogCaller events before @event; NULL unless the subject is "caller"
  *
  * Return: true if the comparison holds for the event.
  */
 bool comparison_is_true(const struct comparison *comparison, const struct etl_file *file,
 			const struct etl_event *event, const struct event_type *type,
-			const struct names *names)
+			const struct names *names, const struct kept_caller *callers)
 {
 	switch (comparison->subject) {
 	case SUBJECT_EVENT:
@@ -319,5 +337,5 @@ bool comparison_is_true(const struct comparison *comparison, const struct etl_fi
 	}
 	if (!type)
 		return compares_task(comparison) && header_matches(comparison, event, names);
-	return record_matches(comparison, file, event, names);
+	return record_matches(comparison, file, event, names, callers);
 }

@@ -49,7 +49,7 @@ struct filter *filter_parse(const char *text, char *error, size_t size);
 unsigned int filter_needed_names(const struct filter *filter);
 int filter_check_names(struct filter *filter, const struct names *names, bool has_classes,
 		       char *error, size_t size);
-bool filter_matches(const struct filter *filter, const struct etl_file *file,
+bool filter_matches(struct filter *filter, const struct etl_file *file,
 		    const struct etl_event *event, const struct event_type *type,
 		    const struct names *names);
 void filter_free(struct filter *filter);

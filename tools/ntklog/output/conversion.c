@@ -29,6 +29,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 					const struct event_type **type)
 {
 	const struct etl_event *event;
+	bool is_selected;
 
 	while ((event = stack_matcher_next(conversion->stacks, &conversion->stack))) {
 		if (event->has_impossible_time ||
@@ -47,13 +48,14 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 		}
 		if (event_check_size(conversion->file, event, *type))
 			continue;
+		is_selected = selection_includes_event(conversion->selection, conversion->file,
+						       event, *type, conversion->names);
 		if (conversion->keeps_callers &&
 		    event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 			conversion->no_memory |= !kept_callers_keep(&conversion->callers, event);
 			continue;
 		}
-		if (!selection_includes_event(conversion->selection, conversion->file, event, *type,
-					      conversion->names))
+		if (!is_selected)
 			continue;
 		conversion->converted_count++;
 		return event;

@@ -53,7 +53,7 @@ static int make_pipe(const void *data, size_t size, char *path)
 }
 
 static void read_merged(struct etl_file *file, const struct names *names,
-			const struct filter *filter)
+			struct filter *filter)
 {
 	uint64_t last_offset = UINT64_MAX, sum = 0;
 	struct etl_merge *merged = etl_merge_open(file);

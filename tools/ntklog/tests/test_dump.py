@@ -491,7 +491,7 @@ class Output(unittest.TestCase):
                 ("Event == SpinLock && ContentionDelta > 0",
                  "no event has the fields of both sides of && (character 19)"),
                 ("hold > 1us && OldThreadState == running", "both sides of && (character 12)"),
-                ("caller ~ x && HookId == 0x52b", "no event has the fields of both"),
+                ("caller ~ x && HookId == 0x524", "no event has the fields of both"),
                 ("ProcessId == 1 && lock ~ x || cpu == 1", "both sides of && (character 16)"),
                 ("Event == Frobs", 'no event is called "Frobs" (character 10)'),
                 ("Event < SpinLock", "Event has no order"),
