@@ -157,6 +157,29 @@ static bool time_is_later(const struct selection *selection, const struct etl_fi
 	return selection && selection->has_end && etl_seconds(file, time) > selection->end_seconds;
 }
 
+static bool filter_selects(const struct analysis *analysis, const struct etl_file *file,
+			   const struct etl_event *event, const struct event_type *type)
+{
+	const struct selection *selection = analysis->selection;
+
+	return !selection || !selection->filter ||
+	       filter_matches(selection->filter, file, event, type, analysis->names);
+}
+
+/* Add an event that is not in the selected time. */
+static void add_outside_window(struct analysis *analysis, const struct etl_file *file,
+			       const struct etl_event *event, const struct event_type *type)
+{
+	union wmi_record record;
+
+	analysis->has_later_events |= time_is_later(analysis->selection, file, event->time_stamp);
+	/* A thread that ran at the begin or the end of the window has one of its switches here. */
+	if (type && event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP &&
+	    event_has_size(event, type) && !wmi_record_read(&record, file, event) &&
+	    filter_selects(analysis, file, event, type))
+		analysis_add_switch(analysis, event, &record.contextswap, false);
+}
+
 /**
  * analysis_add() - add an event, if it is selected
  * @analysis: analysis to change
@@ -182,7 +205,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		collect_recording_facts(analysis, event,
 					type && event_has_size(event, type) ? type : NULL);
 	if (selection && !selection_includes_time(selection, file, event)) {
-		analysis->has_later_events |= time_is_later(selection, file, event->time_stamp);
+		add_outside_window(analysis, file, event, type);
 		return 0;
 	}
 	if (type && event_check_size(file, event, type))
@@ -193,8 +216,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		return -1;
 	}
 	/* The filter keeps the caller of the next record. */
-	source.is_selected = !selection || !selection->filter ||
-			     filter_matches(selection->filter, file, event, type, analysis->names);
+	source.is_selected = filter_selects(analysis, file, event, type);
 	/* These events complete the next record, and are not counted. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 		analysis->resources.no_memory |= !kept_callers_keep(&analysis->kept_callers, event);
@@ -223,14 +245,19 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	return 0;
 }
 
+/* Return the end of the selected time, which has one; session clock. */
+static uint64_t end_of_window(const struct selection *selection, const struct etl_file *file)
+{
+	return file->start_clock + floor_ticks(selection->end_seconds * (double)file->perf_freq);
+}
+
 /* Return the end of the selected time, or the time of the last event if that is earlier. */
 static uint64_t find_last_wanted_time(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 
 	if (selection && selection->has_end && analysis->has_later_events)
-		return file->start_clock +
-		       floor_ticks(selection->end_seconds * (double)file->perf_freq);
+		return end_of_window(selection, file);
 	return analysis->last_time;
 }
 
@@ -245,6 +272,17 @@ static void prepare_sums(struct spinlock_stats *spinlocks, struct resource_stats
 	resources->has_cpus = etl_overwrites_buffers(file);
 }
 
+static void prepare_switches(const struct analysis *analysis, struct switch_stats *switches,
+			     const struct etl_file *file)
+{
+	const struct selection *selection = analysis->selection;
+
+	if (selection && selection->has_begin)
+		switches->window_begin = analysis->origin_time;
+	if (selection && selection->has_end)
+		switches->window_end = end_of_window(selection, file);
+}
+
 static void read_events(struct analysis *analysis, struct etl_file *file)
 {
 	const struct etl_event *event;
@@ -255,13 +293,16 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	analysis->has_groups = etl_group_mask(file, &analysis->groups);
 	analysis->coverage.state = (struct coverage_state) { 0 };
 	prepare_sums(&analysis->spinlocks, &analysis->resources, file);
+	prepare_switches(analysis, &analysis->switches, file);
 	if (analysis->is_split) {
 		analysis->split_sums = split_sums_open(analysis->names, analysis->charge_attribute);
 		analysis->stacks.has_attribute = analysis->split_sums;
 	}
-	if (analysis->split_sums)
+	if (analysis->split_sums) {
 		prepare_sums(&analysis->split_sums->spinlocks, &analysis->split_sums->resources,
 			     file);
+		prepare_switches(analysis, &analysis->split_sums->switches, file);
+	}
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
 	matcher = merge ? stack_matcher_open(file, merge) : NULL;

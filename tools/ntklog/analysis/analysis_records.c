@@ -192,7 +192,8 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 
 /* Add a context switch to the sums of each thread on each CPU. */
 static void add_split_switch(struct split_sums *split_sums, const struct etl_event *event,
-			     const struct contextswap_record *contextswap, uint64_t origin)
+			     const struct contextswap_record *contextswap, uint64_t origin,
+			     bool is_in_window)
 {
 	const struct charge_hold hold = { .cpu = event->processor };
 	struct contextswap_record record = *contextswap;
@@ -204,19 +205,31 @@ static void add_split_switch(struct split_sums *split_sums, const struct etl_eve
 	if (record.new_thread_id)
 		record.new_thread_id = split_sums_find(split_sums, record.new_thread_id, &hold);
 	switch_stats_add(&split_sums->switches, &record, event->processor, event->time_stamp,
-			 origin);
+			 origin, is_in_window);
+}
+
+/**
+ * analysis_add_switch() - add a context switch to the sums of threads and CPUs
+ * @analysis: analysis to change
+ * @event: the event, which the filter selects
+ * @record: its fields
+ * @is_in_window: the selected time includes the event
+ */
+void analysis_add_switch(struct analysis *analysis, const struct etl_event *event,
+			 const struct contextswap_record *record, bool is_in_window)
+{
+	switch_stats_add(&analysis->switches, record, event->processor, event->time_stamp,
+			 analysis->origin_time, is_in_window);
+	if (analysis->split_sums)
+		add_split_switch(analysis->split_sums, event, record, analysis->origin_time,
+				 is_in_window);
 }
 
 static void add_contextswap(struct analysis *analysis, const struct record_source *source,
 			    const struct contextswap_record *record)
 {
-	const struct etl_event *event = source->event;
-
 	if (source->is_selected)
-		switch_stats_add(&analysis->switches, record, event->processor,
-				 event->time_stamp, analysis->origin_time);
-	if (source->is_selected && analysis->split_sums)
-		add_split_switch(analysis->split_sums, event, record, analysis->origin_time);
+		analysis_add_switch(analysis, source->event, record, true);
 	if (analysis->charge_sums.charger)
 		charge_add_contextswap(&analysis->charge_sums, source, record);
 }
