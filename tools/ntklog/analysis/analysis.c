@@ -237,7 +237,10 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* The holder that a selected wait is charged to need not be selected. */
 	if (!source.is_selected && !(type && analysis->charge_sums.charger))
 		return 0;
-	analysis->event_count += source.is_selected;
+	if (source.is_selected) {
+		analysis->event_count++;
+		stack_counts_add(&analysis->stacks.counts, stack);
+	}
 	if (type)
 		analysis_add_record(analysis, &source, &record);
 	else if (!(stack && stack->state == STACK_ALONE))
@@ -310,7 +313,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->stacks.no_memory = true;
 		goto close;
 	}
-	/* Of all events it is counted whether they have a stack. */
+	/* A stack may lie in another buffer than its event. */
 	if (!stack_matcher_has_stacks(matcher))
 		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
@@ -330,7 +333,6 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	analysis->has_later_events |= time_is_later(analysis->selection, file,
 						    etl_merge_latest_skipped(merge));
 	charging_thread_join(&analysis->charge_sums);
-	analysis->stacks.counts = *stack_matcher_counts(matcher);
 	analysis->stacks.has_any = stack_matcher_has_stacks(matcher);
 	stack_matcher_close(matcher);
 	open_holds_finish(&analysis->open_holds, file, &analysis->charge_sums);
