@@ -137,6 +137,7 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 static void collect_recording_facts(struct analysis *analysis, const struct etl_event *event,
 				    const struct event_type *type)
 {
+	analysis->is_of_ntklog |= type && event->hook_id >> 8 == NTKLOG_LOG_TYPE_DC_START >> 8;
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_update_state(&analysis->coverage, event);
 	if (analysis->rates_history.is_finished)
@@ -163,7 +164,8 @@ static bool filter_selects(const struct analysis *analysis, const struct etl_fil
 	const struct selection *selection = analysis->selection;
 
 	return !selection || !selection->filter ||
-	       filter_matches(selection->filter, file, event, type, analysis->names);
+	       filter_matches(selection->filter, file, event, type, analysis->names,
+			      analysis->kept_callers);
 }
 
 /* Add an event that is not in the selected time. */
@@ -215,9 +217,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 				    type->name);
 		return -1;
 	}
-	/* The filter keeps the caller of the next record. */
-	source.is_selected = filter_selects(analysis, file, event, type);
-	/* These events complete the next record, and are not counted. */
+	/* These events complete the next record. The filter is applied to that record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 		analysis->resources.no_memory |= !kept_callers_keep(&analysis->kept_callers, event);
 		return 0;
@@ -234,6 +234,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* The first and the last time include events that the filter leaves out. */
 	if (event->has_time)
 		extend_time_range(analysis, event->time_stamp);
+	source.is_selected = filter_selects(analysis, file, event, type);
 	/* The holder that a selected wait is charged to need not be selected. */
 	if (!source.is_selected && !(type && analysis->charge_sums.charger))
 		return 0;

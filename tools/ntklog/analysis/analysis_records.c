@@ -68,13 +68,13 @@ static bool has_groups(const struct analysis *analysis, uint32_t groups)
 }
 
 /*
- * Tell whether the groups of a record were observed. Only recordings of ntklog have the rules, and
- * the events that tell it of the enabled groups. The sums of a running session have no group mask.
+ * Tell whether the groups of a record were observed. The sums of a running session have no group
+ * mask.
  */
 static enum observation_state observation_state_of(const struct analysis *analysis, uint32_t groups,
 						   const struct etl_event *event)
 {
-	if (!analysis->spinlocks.rates.has_rules || !has_groups(analysis, groups))
+	if (!has_groups(analysis, groups))
 		return OBSERVATION_ON;
 	return coverage_observation_state(&analysis->coverage, groups, event->time_stamp);
 }

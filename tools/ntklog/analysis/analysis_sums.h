@@ -31,6 +31,7 @@
  *	@split_sums
  * @split_sums: sums by @charge_attribute; NULL: not @is_split
  * @open_holds: locks that were held at the end, or at the last snapshot
+ * @is_of_ntklog: the trace has an event of a type that only ntklog writes
  * @groups: event groups that were enabled, if @has_groups
  * @origin_time: begin of the time lines, session clock: the start of the session, the first event
  *	that was not overwritten, or the begin of the selected time
@@ -63,6 +64,7 @@ struct analysis {
 	struct open_holds open_holds;
 	struct coverage coverage;
 	struct rates_history rates_history;
+	bool is_of_ntklog;
 	bool has_groups;
 	struct perfinfo_groupmask groups;
 	uint64_t origin_time;

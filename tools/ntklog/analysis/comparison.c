@@ -149,6 +149,34 @@ static bool find_fields(struct comparison *comparison, const char *name)
 	return found;
 }
 
+static bool compares_fields(const struct comparison *comparison, const struct event_field *field)
+{
+	switch (comparison->subject) {
+	case SUBJECT_LOCK:
+	case SUBJECT_CLASS:
+		return field->format == FIELD_HEX && !field->is_code_address;
+	case SUBJECT_CALLER:
+		return !strcmp(field->name, "CallerAddress");
+	case SUBJECT_THREAD:
+	case SUBJECT_PROCESS:
+	case SUBJECT_CGROUP:
+		return !strcmp(field->name, "ThreadId");
+	default:
+		return false;
+	}
+}
+
+/* Find the field of a common name, such as lock, in each type of event that has such a thing. */
+static void find_common_fields(struct comparison *comparison)
+{
+	size_t i, j;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		for (j = 0; j < event_types[i].field_count && !comparison->fields[i]; j++)
+			if (compares_fields(comparison, &event_types[i].fields[j]))
+				comparison->fields[i] = &event_types[i].fields[j];
+}
+
 /**
  * comparison_find_subject() - find the subject of a comparison by its name
  * @comparison: gets the subject, its kind, greatest value and fields
@@ -169,6 +197,7 @@ int comparison_find_subject(struct comparison *comparison, const char *name, siz
 			comparison->subject = subjects[i].subject;
 			comparison->kind = subjects[i].kind;
 			comparison->max_value = subjects[i].max_value;
+			find_common_fields(comparison);
 			return 0;
 		}
 	if (parse_counter_name(name, &comparison->counter_number)) {
@@ -430,7 +459,6 @@ int comparison_check_names(const struct comparison *comparison, const struct nam
 
 static bool type_can_match(const struct comparison *comparison, const struct event_type *type)
 {
-	bool is_spinlock = type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK;
 	bool is_resource = type->hook_id == PERFINFO_LOG_TYPE_RESOURCE;
 
 	switch (comparison->subject) {
@@ -449,19 +477,19 @@ static bool type_can_match(const struct comparison *comparison, const struct eve
 	case SUBJECT_PROCESS_ID:
 		return false;
 	case SUBJECT_CALLER:
-	case SUBJECT_LOCK:
-	case SUBJECT_CLASS:
-		return is_spinlock || is_resource ||
-		       type->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER;
+		return comparison->fields[type - event_types] || is_resource;
 	case SUBJECT_HOLD:
 	case SUBJECT_WAIT:
-		return is_spinlock || is_resource;
+		return is_resource || type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK ||
+		       type->hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD;
+	case SUBJECT_LOCK:
+	case SUBJECT_CLASS:
+		return comparison->fields[type - event_types];
 	case SUBJECT_THREAD:
 	case SUBJECT_PROCESS:
 	case SUBJECT_CGROUP:
-		return is_spinlock || is_resource ||
-		       type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP ||
-		       type->hook_id == PERFINFO_LOG_TYPE_READY_THREAD;
+		return comparison->fields[type - event_types] ||
+		       type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP;
 	default:
 		return true;
 	}

@@ -69,8 +69,8 @@ enum operand_kind {
 #define COMPARISON_ALL_TYPES		(2 * COMPARISON_UNKNOWN_TYPES - 1)
 
 /*
- * @fields: fields of SUBJECT_FIELD and SUBJECT_FIELD_SYMBOL by type of event; NULL for a type that
- *	has no such field
+ * @fields: fields of the subject by type of event, also those of SUBJECT_LOCK, SUBJECT_CALLER,
+ *	SUBJECT_CLASS and of tasks; NULL for a type that has no such field
  * @is_thread_id: the field is ThreadId, which the header of an event of unknown type may have too
  * @max_value: greatest value that the subject can have, if the value is a number
  * @text: value as the user wrote it; of a symbol the part without offset and module

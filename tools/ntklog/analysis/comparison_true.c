@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include <ntklog/ready_thread.h>
+#include <ntklog/event.h>
 #include <ntklog/wmi_resource.h>
 
 #include "comparison.h"
@@ -145,94 +145,130 @@ static bool field_matches(const struct comparison *comparison, const struct etl_
 	return symbol && text_matches(comparison, symbol);
 }
 
-/* Compare a subject with a common name, such as SUBJECT_HOLD, in an event of a known type. */
-static bool record_matches(const struct comparison *comparison, const struct etl_file *file,
-			   const struct etl_event *event, const struct names *names,
-			   const struct kept_caller *callers)
+static bool ticks_match(const struct comparison *comparison, const struct etl_file *file,
+			uint64_t begin, uint64_t end)
 {
-	struct ntklog_caller_v1 caller_event;
-	struct contextswap_record contextswap;
-	struct etw_ready_thread_event ready;
+	return duration_matches(comparison, end < begin ? 0 : (double)(end - begin) * 1e9 /
+				(double)file->perf_freq);
+}
+
+/* Compare how long a lock has been held or waited for when the recording ended. */
+static bool open_hold_time_matches(const struct comparison *comparison, const struct etl_file *file,
+				   const struct ntklog_open_hold *hold)
+{
+	if (open_hold_is_waiting(hold))
+		return comparison->subject == SUBJECT_WAIT &&
+		       ticks_match(comparison, file, hold->since, hold->list_time);
+	if (comparison->subject == SUBJECT_HOLD)
+		return ticks_match(comparison, file, hold->since, hold->list_time);
+	return hold->wait_time != WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
+	       duration_matches(comparison, etl_cycles_ns(file, (double)hold->wait_time));
+}
+
+/* Compare SUBJECT_HOLD or SUBJECT_WAIT. */
+static bool time_matches(const struct comparison *comparison, const struct etl_file *file,
+			 const struct etl_event *event)
+{
+	struct ntklog_open_hold open_hold = { 0 };
 	struct resource_record resource;
 	struct spinlock_record spinlock;
-	bool old_matches, new_matches, is_excessive;
+	bool is_excessive;
 	uint64_t wait;
 
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
 		spinlock_record_read(&spinlock, event);
-		switch (comparison->subject) {
-		case SUBJECT_HOLD:
-			return duration_matches(comparison, etl_cycles_ns(file, (double)
-				(int64_t)(spinlock.release_time - spinlock.acquire_time)));
-		case SUBJECT_WAIT:
+		if (comparison->subject == SUBJECT_WAIT)
 			return duration_matches(comparison,
 						etl_cycles_ns(file, spinlock.wait_time));
-		case SUBJECT_LOCK:
-			return address_matches(comparison, names, spinlock.lock, NAMES_OF_ANY);
-		case SUBJECT_CALLER:
-			return address_matches(comparison, names, spinlock.caller, NAMES_OF_CODE);
-		case SUBJECT_CLASS:
-			return class_matches(comparison, names, event, spinlock.lock);
-		default:
-			return task_matches(comparison, names, event->time_stamp,
-					    spinlock.thread_id);
-		}
+		return duration_matches(comparison, etl_cycles_ns(file, (double)
+			(int64_t)(spinlock.release_time - spinlock.acquire_time)));
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
 		is_excessive = resource.action & WMI_RESOURCE_ACTION_EXCESSIVE;
-		switch (comparison->subject) {
-		case SUBJECT_HOLD:
+		if (comparison->subject == SUBJECT_HOLD)
 			return resource.hold_time && !is_excessive &&
 			       duration_matches(comparison,
 						etl_cycles_ns(file, (double)resource.hold_time));
-		case SUBJECT_WAIT:
-			wait = is_excessive ? resource.hold_time : resource.wait_time;
-			return wait != WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
-			       duration_matches(comparison, etl_cycles_ns(file, (double)wait));
-		case SUBJECT_LOCK:
-			return address_matches(comparison, names, resource.resource, NAMES_OF_ANY);
-		case SUBJECT_CALLER:
-			kept_callers_complete_record(callers, event, &resource);
-			return resource.caller && address_matches(comparison, names,
-								  resource.caller, NAMES_OF_CODE);
-		case SUBJECT_CLASS:
-			return class_matches(comparison, names, event, resource.resource);
-		default:
-			return task_matches(comparison, names, event->time_stamp,
-					    resource.thread_id);
-		}
-	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
-		memcpy(&caller_event, event->data, sizeof(caller_event));
-		switch (comparison->subject) {
-		case SUBJECT_LOCK:
-			return address_matches(comparison, names, caller_event.lock, NAMES_OF_ANY);
-		case SUBJECT_CALLER:
-			return address_matches(comparison, names, caller_event.caller,
-					       NAMES_OF_CODE);
-		case SUBJECT_CLASS:
-			return class_matches(comparison, names, event, caller_event.lock);
-		default:
-			return false;
-		}
-	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		if (!compares_task(comparison))
-			return false;
-		contextswap_record_read(&contextswap, event);
-		old_matches = task_matches(comparison, names, event->time_stamp,
-					   contextswap.old_thread_id);
-		new_matches = task_matches(comparison, names, event->time_stamp,
-					   contextswap.new_thread_id);
-		/* "==" needs one of the two threads, "!=" neither of them. */
-		return comparison->operator == IS_NOT_EQUAL ? old_matches && new_matches :
-							      old_matches || new_matches;
-	case PERFINFO_LOG_TYPE_READY_THREAD:
-		if (!compares_task(comparison))
-			return false;
-		memcpy(&ready, event->data, sizeof(ready));
-		return task_matches(comparison, names, event->time_stamp, ready.thread_id);
+		wait = is_excessive ? resource.hold_time : resource.wait_time;
+		return wait != WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
+		       duration_matches(comparison, etl_cycles_ns(file, (double)wait));
+	case NTKLOG_LOG_TYPE_OPEN_HOLD:
+		memcpy(&open_hold, event->data, event->data_size);
+		return open_hold_time_matches(comparison, file, &open_hold);
 	}
 	return false;
+}
+
+static bool contextswap_matches(const struct comparison *comparison, const struct etl_event *event,
+				const struct names *names)
+{
+	struct contextswap_record contextswap;
+	bool old_matches, new_matches;
+
+	contextswap_record_read(&contextswap, event);
+	old_matches = task_matches(comparison, names, event->time_stamp,
+				   contextswap.old_thread_id);
+	new_matches = task_matches(comparison, names, event->time_stamp,
+				   contextswap.new_thread_id);
+	/* "==" needs one of the two threads, "!=" neither of them. */
+	return comparison->operator == IS_NOT_EQUAL ? old_matches && new_matches :
+						      old_matches || new_matches;
+}
+
+/* Compare the caller of a record, which another event before it may have. */
+static bool caller_matches(const struct comparison *comparison, const struct etl_event *event,
+			   const struct event_field *field, const struct names *names,
+			   const struct kept_caller *callers)
+{
+	struct resource_record resource;
+
+	if (field)
+		return address_matches(comparison, names, event_field_value(field, event),
+				       NAMES_OF_CODE);
+	if (event->hook_id != PERFINFO_LOG_TYPE_RESOURCE)
+		return false;
+	resource_record_read(&resource, event);
+	kept_callers_complete_record(callers, event, &resource);
+	return resource.caller &&
+	       address_matches(comparison, names, resource.caller, NAMES_OF_CODE);
+}
+
+/* The first event of a list of open holds has no lock and no task. */
+static bool begins_list(const struct etl_event *event)
+{
+	struct ntklog_open_hold hold = { 0 };
+
+	if (event->hook_id != NTKLOG_LOG_TYPE_OPEN_HOLD)
+		return false;
+	memcpy(&hold, event->data, event->data_size);
+	return hold.action == NTKLOG_OPEN_LIST;
+}
+
+/* Compare a subject with a common name, such as SUBJECT_HOLD, in an event of a known type. */
+static bool record_matches(const struct comparison *comparison, const struct etl_file *file,
+			   const struct etl_event *event, const struct event_type *type,
+			   const struct names *names, const struct kept_caller *callers)
+{
+	const struct event_field *field = comparison->fields[type - event_types];
+	uint64_t value;
+
+	if (begins_list(event))
+		return false;
+	if (comparison->subject == SUBJECT_HOLD || comparison->subject == SUBJECT_WAIT)
+		return time_matches(comparison, file, event);
+	if (comparison->subject == SUBJECT_CALLER)
+		return caller_matches(comparison, event, field, names, callers);
+	if (compares_task(comparison) && event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP)
+		return contextswap_matches(comparison, event, names);
+	if (!field)
+		return false;
+	value = event_field_value(field, event);
+	if (comparison->subject == SUBJECT_LOCK)
+		return address_matches(comparison, names, value, NAMES_OF_ANY);
+	if (comparison->subject == SUBJECT_CLASS)
+		return class_matches(comparison, names, event, value);
+	return task_matches(comparison, names, event->time_stamp, value);
 }
 
 static bool header_matches(const struct comparison *comparison, const struct etl_event *event,
@@ -277,7 +313,7 @@ static bool header_matches(const struct comparison *comparison, const struct etl
  * @event: event
  * @type: type of the event, or NULL if it is not known
  * @names: names of addresses, or NULL
- * @callers: NtklogCaller events before @event; NULL unless the subject is "caller"
+ * @callers: as for filter_matches()
  *
  * Return: true if the comparison holds for the event.
  */
@@ -337,5 +373,5 @@ bool comparison_is_true(const struct comparison *comparison, const struct etl_fi
 	}
 	if (!type)
 		return compares_task(comparison) && header_matches(comparison, event, names);
-	return record_matches(comparison, file, event, names, callers);
+	return record_matches(comparison, file, event, type, names, callers);
 }

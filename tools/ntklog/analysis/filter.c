@@ -9,7 +9,6 @@
 
 #include "comparison.h"
 #include "filter.h"
-#include "kept_callers.h"
 #include "macros.h"
 
 /* Greatest depth of parentheses and "!", which limits the recursion of the parser. */
@@ -37,22 +36,16 @@ static const struct {
 	{ "=", IS_EQUAL },
 };
 
-/*
- * @callers: of the outermost expression: the last NtklogCaller event of each CPU; NULL if no
- *	comparison has the subject "caller"
- */
 struct filter {
 	enum filter_kind kind;
 	struct filter *left, *right;
 	struct comparison comparison;
-	struct kept_caller *callers;
 };
 
 struct parser {
 	const char *start;
 	const char *position;
 	unsigned int depth;
-	bool compares_callers;
 	char *error;
 	size_t size;
 };
@@ -116,7 +109,6 @@ static struct filter *parse_comparison(struct parser *parser, struct filter *fil
 		return fail_parse(parser, "a field's name");
 	if (comparison_find_subject(comparison, name, at, parser->error, parser->size))
 		goto out;
-	parser->compares_callers |= comparison->subject == SUBJECT_CALLER;
 	for (i = 0; i < ARRAY_SIZE(operators); i++)
 		if (accept_token(parser, operators[i].text))
 			break;
@@ -229,7 +221,7 @@ static struct filter *parse_expression(struct parser *parser)
  */
 struct filter *filter_parse(const char *text, char *error, size_t size)
 {
-	struct parser parser = { .start = text, .position = text, .error = error, .size = size };
+	struct parser parser = { text, text, 0, error, size };
 	struct filter *filter;
 
 	error[0] = '\0';
@@ -241,14 +233,6 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
 	}
 	if (!filter && !error[0])
 		fail_parse(&parser, "a comparison");
-	if (filter && parser.compares_callers) {
-		filter->callers = kept_callers_make();
-		if (!filter->callers) {
-			snprintf(error, size, "no memory");
-			filter_free(filter);
-			filter = NULL;
-		}
-	}
 	return filter;
 }
 
@@ -301,45 +285,34 @@ int filter_check_names(struct filter *filter, const struct names *names, bool ha
 	return comparison_check_names(&filter->comparison, names, error, size);
 }
 
-/* @callers: of the outermost expression */
-static bool expression_matches(const struct filter *filter, const struct etl_file *file,
-			       const struct etl_event *event, const struct event_type *type,
-			       const struct names *names, const struct kept_caller *callers)
-{
-	switch (filter->kind) {
-	case FILTER_AND:
-		return expression_matches(filter->left, file, event, type, names, callers) &&
-		       expression_matches(filter->right, file, event, type, names, callers);
-	case FILTER_OR:
-		return expression_matches(filter->left, file, event, type, names, callers) ||
-		       expression_matches(filter->right, file, event, type, names, callers);
-	case FILTER_NOT:
-		return !expression_matches(filter->left, file, event, type, names, callers);
-	case FILTER_COMPARE:
-		break;
-	}
-	return comparison_is_true(&filter->comparison, file, event, type, names, callers);
-}
-
 /**
  * filter_matches() - evaluate a filter for an event
- * @filter: filter; it keeps an NtklogCaller event for the record that follows
+ * @filter: filter
  * @file: file of the event
  * @event: event
  * @type: type of the event, or NULL if it is not known
  * @names: names of addresses and threads, or NULL
- *
- * The function is called for each event of the file, in the order of each CPU.
+ * @callers: callers of the records that follow, from kept_callers_keep(), or NULL
  *
  * Return: true if the event passes the filter.
  */
-bool filter_matches(struct filter *filter, const struct etl_file *file,
+bool filter_matches(const struct filter *filter, const struct etl_file *file,
 		    const struct etl_event *event, const struct event_type *type,
-		    const struct names *names)
+		    const struct names *names, const struct kept_caller *callers)
 {
-	if (filter->callers && type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
-		kept_callers_keep(&filter->callers, event);
-	return expression_matches(filter, file, event, type, names, filter->callers);
+	switch (filter->kind) {
+	case FILTER_AND:
+		return filter_matches(filter->left, file, event, type, names, callers) &&
+		       filter_matches(filter->right, file, event, type, names, callers);
+	case FILTER_OR:
+		return filter_matches(filter->left, file, event, type, names, callers) ||
+		       filter_matches(filter->right, file, event, type, names, callers);
+	case FILTER_NOT:
+		return !filter_matches(filter->left, file, event, type, names, callers);
+	case FILTER_COMPARE:
+		break;
+	}
+	return comparison_is_true(&filter->comparison, file, event, type, names, callers);
 }
 
 /**
@@ -353,7 +326,6 @@ void filter_free(struct filter *filter)
 	filter_free(filter->left);
 	filter_free(filter->right);
 	comparison_clear(&filter->comparison);
-	free(filter->callers);
 	free(filter);
 }
 
@@ -376,14 +348,15 @@ bool selection_includes_all(const struct selection *selection)
  * @event: event
  * @type: type of the event, or NULL if it is not known
  * @names: names of addresses and threads, or NULL
+ * @callers: as for filter_matches()
  *
  * Return: true if the event passes the filter and is in the times of @selection.
  */
 bool selection_includes_event(const struct selection *selection, const struct etl_file *file,
 			      const struct etl_event *event, const struct event_type *type,
-			      const struct names *names)
+			      const struct names *names, const struct kept_caller *callers)
 {
 	return selection_includes_time(selection, file, event) &&
 	       (!selection->filter ||
-		filter_matches(selection->filter, file, event, type, names));
+		filter_matches(selection->filter, file, event, type, names, callers));
 }

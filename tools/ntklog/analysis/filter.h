@@ -24,6 +24,7 @@
 #include <ntklog/etl.h>
 
 #include "event_type.h"
+#include "kept_callers.h"
 #include "names.h"
 
 /* Bytes for a message with all names that a value can have. */
@@ -49,9 +50,9 @@ struct filter *filter_parse(const char *text, char *error, size_t size);
 unsigned int filter_needed_names(const struct filter *filter);
 int filter_check_names(struct filter *filter, const struct names *names, bool has_classes,
 		       char *error, size_t size);
-bool filter_matches(struct filter *filter, const struct etl_file *file,
+bool filter_matches(const struct filter *filter, const struct etl_file *file,
 		    const struct etl_event *event, const struct event_type *type,
-		    const struct names *names);
+		    const struct names *names, const struct kept_caller *callers);
 void filter_free(struct filter *filter);
 
 /**
@@ -78,6 +79,6 @@ static inline bool selection_includes_time(const struct selection *selection,
 bool selection_includes_all(const struct selection *selection);
 bool selection_includes_event(const struct selection *selection, const struct etl_file *file,
 			      const struct etl_event *event, const struct event_type *type,
-			      const struct names *names);
+			      const struct names *names, const struct kept_caller *callers);
 
 #endif /* _NTKLOG_FILTER_H */

@@ -6,16 +6,6 @@
 #include "kept_callers.h"
 
 /**
- * kept_callers_make() - make room for the last NtklogCaller event of each CPU
- *
- * Return: the entries, which the caller frees; NULL without memory.
- */
-struct kept_caller *kept_callers_make(void)
-{
-	return calloc(UINT16_MAX + 1, sizeof(struct kept_caller));
-}
-
-/**
  * kept_callers_keep() - keep the last NtklogCaller event of each CPU for the record that follows it
  * @callers: one entry for each CPU, allocated at the first event; the caller frees it
  * @event: event of type NtklogCaller, whose size has been checked
@@ -27,7 +17,7 @@ bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *eve
 	struct kept_caller *kept;
 
 	if (!*callers)
-		*callers = kept_callers_make();
+		*callers = calloc(UINT16_MAX + 1, sizeof(**callers));
 	if (!*callers)
 		return false;
 	kept = &(*callers)[event->processor];

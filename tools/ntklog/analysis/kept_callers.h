@@ -30,7 +30,6 @@ struct kept_caller {
 	struct ntklog_block_stack block_stack;
 };
 
-struct kept_caller *kept_callers_make(void);
 bool kept_callers_keep(struct kept_caller **callers, const struct etl_event *event);
 void kept_callers_add_block_stack(struct kept_caller *callers, const struct etl_event *event);
 void kept_callers_complete_record(const struct kept_caller *callers, const struct etl_event *event,

@@ -243,14 +243,6 @@ static bool compares_holds(const struct options *options)
 	       (options->has_condition && options->limited_measure == DIFFERENCE_OF_HOLDS);
 }
 
-/* The totals contain waits of spin locks that only one mode records, so no interval is known. */
-static void forget_intervals_of_waits(struct difference *difference)
-{
-	difference->mixes_modes = true;
-	difference->total.sums[1][DIFFERENCE_OF_WAITS].variance = INFINITY;
-	difference->total.sums[1][DIFFERENCE_OF_COUNTS].variance = INFINITY;
-}
-
 static bool condition_is_known(const struct options *options, const struct difference *difference)
 {
 	return isfinite(difference_half_width(&difference->total, options->limited_measure));
@@ -534,7 +526,8 @@ static const struct argp diff_argp = {
 	       "and from the random arrival of events. A change inside it is \"noise\";\n"
 	       "\"unknown\" means that too few events were sampled to tell the interval, or that\n"
 	       "only one side has the row, and a side has no FILE.names, or that the modes of\n"
-	       "the files record different waits of spin locks.\n"
+	       "the files record different waits of spin locks, or that one side did not record\n"
+	       "this kind of lock.\n"
 	       "Waits that had not ended are named, but not compared.",
 };
 
@@ -548,6 +541,8 @@ static const struct argp diff_argp = {
 int command_diff(int argc, char **argv)
 {
 	struct options options = { 0 };
+	bool is_explained = false;
+	char groups[256];
 	size_t count;
 	int status;
 
@@ -561,7 +556,14 @@ int command_diff(int argc, char **argv)
 	if (options.mode_paths[0] && options.mode_paths[1]) {
 		message("%s and %s: their modes record different waits of spin locks: record both in mode full or sampled, or both in mode waits or holders",
 			options.mode_paths[0], options.mode_paths[1]);
-		forget_intervals_of_waits(&options.difference);
+		difference_forget_waits(&options.difference);
+		is_explained = options.limited_measure != DIFFERENCE_OF_HOLDS;
+	}
+	if (options.opened_count == count &&
+	    difference_forget_groups(&options.difference, groups, sizeof(groups))) {
+		message("only one of %s and %s recorded %s: record both with the same -e, or compare a lock that both recorded (--lock)",
+			options.sides[0].path, options.sides[1].path, groups);
+		is_explained = true;
 	}
 	if (!status && options.table.lock && !options.events_of_lock) {
 		message("no file has an event of a lock \"%s\"; %s", options.table.lock,
@@ -579,8 +581,7 @@ int command_diff(int argc, char **argv)
 	}
 	if (!status && options.has_condition &&
 	    !condition_is_known(&options, &options.difference)) {
-		if (!options.difference.mixes_modes ||
-		    options.limited_measure == DIFFERENCE_OF_HOLDS)
+		if (!is_explained)
 			message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
 				difference_measure_name(options.limited_measure));
 		status = NTKLOG_FAILED;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <ntklog/etl.h>
+#include <ntklog/event.h>
 
 #include "command.h"
 #include "dump_writer.h"
@@ -37,9 +38,10 @@ struct dump_context {
 	struct etl_file *file;
 	struct dump_writer *writer;
 	struct stack_matcher *stacks;
+	struct kept_caller *callers;
 };
 
-static int dump_event(const struct dump_context *context, const struct etl_event *event,
+static int dump_event(struct dump_context *context, const struct etl_event *event,
 		      const struct stack *stack)
 {
 	const struct dump_command *dump = context->dump;
@@ -47,8 +49,14 @@ static int dump_event(const struct dump_context *context, const struct etl_event
 
 	if (type && event_check_size(context->file, event, type))
 		return 0;
+	if (dump->trace.selection.filter && type &&
+	    event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER &&
+	    !kept_callers_keep(&context->callers, event)) {
+		message("%s: no memory for callers", context->file->path);
+		return -1;
+	}
 	if (!selection_includes_event(&dump->trace.selection, context->file, event, type,
-				      dump->names))
+				      dump->names, context->callers))
 		return 0;
 	return dump_writer_put(context->writer, event, type, stack);
 }
@@ -58,7 +66,7 @@ static int dump_event(const struct dump_context *context, const struct etl_event
  */
 static void flush_writer(void *argument)
 {
-	const struct dump_context *context = argument;
+	struct dump_context *context = argument;
 	const struct etl_event *event;
 	const struct stack *stack;
 
@@ -95,6 +103,7 @@ static int dump_events(const struct dump_command *dump, struct etl_file *file,
 	stack_matcher_report_missing(context.stacks, file);
 	stack_matcher_close(context.stacks);
 	etl_merge_close(merge);
+	free(context.callers);
 	return err;
 }
 

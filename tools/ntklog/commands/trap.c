@@ -176,8 +176,14 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 		trap->event_count++;
 		if (type && event_check_size(file, &event, type))
 			continue;
+		/* Without memory the records of locks that sleep have no callers. */
+		if (type && event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
+			kept_callers_keep(&trap->callers, &event);
+		/* The session writes its list of open holds when it stops. */
+		if (type && event.hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD)
+			continue;
 		is_met |= filter_matches(trap->condition, file, &event, type,
-					 trap->trace->names.symbols.names);
+					 trap->trace->names.symbols.names, trap->callers);
 	}
 	if (cursor.last_time > trap->newest_time)
 		trap->newest_time = cursor.last_time;
@@ -270,6 +276,7 @@ void trap_close(struct trap *trap)
 	while (!STAILQ_EMPTY(&trap->kept_buffers))
 		drop_oldest_buffer(trap);
 	free(trap->part_path);
+	free(trap->callers);
 	*trap = (struct trap){
 		.condition = trap->condition,
 		.seconds_before = trap->seconds_before,

@@ -27,6 +27,7 @@ STAILQ_HEAD(trap_buffers, trap_buffer);
  * @path: path of the file after the condition was met
  * @part_path: path of the file until then
  * @kept_buffers: the latest buffers, the oldest first
+ * @callers: callers of the records that follow in the buffers of a CPU
  * @newest_time: latest time of an event, session clock
  * @lacks_early_buffers: buffers were dropped that were younger than @seconds_before
  */
@@ -42,6 +43,7 @@ struct trap {
 	char *part_path;
 	struct trap_buffers kept_buffers;
 	size_t kept_bytes;
+	struct kept_caller *callers;
 	uint64_t newest_time;
 	uint64_t event_count;
 	bool lacks_early_buffers;

@@ -29,7 +29,6 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 					const struct event_type **type)
 {
 	const struct etl_event *event;
-	bool is_selected;
 
 	while ((event = stack_matcher_next(conversion->stacks, &conversion->stack))) {
 		if (event->has_impossible_time ||
@@ -38,7 +37,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 		*type = event_type_find(event);
 		if (!*type &&
 		    !selection_includes_event(conversion->selection, conversion->file, event, NULL,
-					      conversion->names))
+					      conversion->names, NULL))
 			continue;
 		if (!*type) {
 			/* Events of the first buffer describe the file and are not counted. */
@@ -48,14 +47,13 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 		}
 		if (event_check_size(conversion->file, event, *type))
 			continue;
-		is_selected = selection_includes_event(conversion->selection, conversion->file,
-						       event, *type, conversion->names);
-		if (conversion->keeps_callers &&
-		    event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
+		if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 			conversion->no_memory |= !kept_callers_keep(&conversion->callers, event);
-			continue;
+			if (conversion->keeps_callers)
+				continue;
 		}
-		if (!is_selected)
+		if (!selection_includes_event(conversion->selection, conversion->file, event, *type,
+					      conversion->names, conversion->callers))
 			continue;
 		conversion->converted_count++;
 		return event;

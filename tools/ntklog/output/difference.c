@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ntklog/group_mask.h>
+#include <ntklog/wmi_spinlock.h>
+
 #include "difference.h"
+#include "event_group.h"
 #include "grow.h"
 #include "macros.h"
 #include "report_rows.h"
@@ -27,6 +31,33 @@ static const char *const measure_names[DIFFERENCE_MEASURES] = {
 const char *difference_measure_name(enum difference_measure measure)
 {
 	return measure_names[measure];
+}
+
+/* The bits of these groups differ, although NT's are in another word of the group mask. */
+#define NT_LOCK_GROUPS		PERF_MASK_BITS(PERF_SPINLOCK | PERF_SYNC_OBJECTS)
+#define LINUX_LOCK_GROUPS	0xFF
+#define SPINNING_GROUPS		PERF_MASK_BITS(PERF_SPINLOCK | SPINLOCK_LINUX_GROUPS)
+
+/* Return the groups of locks in a group mask; all of them if the file names none. */
+static uint32_t find_enabled_groups(const struct analysis *analysis)
+{
+	const uint32_t *masks = analysis->groups.masks;
+	uint32_t groups = (masks[PERF_MASK_INDEX(PERF_SPINLOCK)] & NT_LOCK_GROUPS) |
+			  (masks[PERF_MASK_INDEX(PERF_LINUX_SPINLOCK)] & LINUX_LOCK_GROUPS);
+
+	return groups ? groups : NT_LOCK_GROUPS | LINUX_LOCK_GROUPS;
+}
+
+static uint32_t find_group_of_spinlock(const struct analysis *analysis,
+				       const struct spinlock_sum *sum)
+{
+	bool has_linux = find_enabled_groups(analysis) & PERF_MASK_BITS(SPINLOCK_LINUX_GROUPS);
+	uint32_t groups = find_spinlock_groups(sum->mode_mask, has_linux);
+
+	if (groups != SPINLOCK_LINUX_GROUPS)
+		return PERF_MASK_BITS(groups);
+	return PERF_MASK_BITS(sum->mode_mask & UINT64_C(1) << WMI_SPINLOCK_QUEUED ?
+			      PERF_LINUX_SPINLOCK : PERF_LINUX_RWLOCK);
 }
 
 /* Return the variance that a sum of times has because its events arrive at random. */
@@ -77,11 +108,11 @@ struct add_rows_context {
 
 /* The row takes over the memory of @lock and @caller. They may be NULL for want of memory. */
 static void add_row(struct add_rows_context *add_rows_context, char *lock, char *caller,
-		    bool is_spinning, const struct histogram *wait, const struct histogram *hold)
+		    uint32_t groups, const struct histogram *wait, const struct histogram *hold)
 {
 	struct difference *difference = add_rows_context->difference;
 	struct difference_row row = {
-		.lock = lock, .caller = caller, .is_spinning = is_spinning,
+		.lock = lock, .caller = caller, .groups = groups,
 	};
 	struct difference_row *more =
 		grow_by_one(difference->rows, difference->row_count, sizeof(*more));
@@ -126,20 +157,27 @@ void difference_add(struct difference *difference, size_t side, const struct ana
 	unsigned int class, kind;
 
 	difference->lacks_names |= report_lacks_names(&report);
+	difference->enabled_groups[side] = find_enabled_groups(analysis);
+	difference->disabled_groups[side] = (NT_LOCK_GROUPS | LINUX_LOCK_GROUPS) &
+					    ~difference->enabled_groups[side];
 	for (pair = spinlocks->pairs; pair; pair = pair->hh.next)
 		add_row(&add_rows_context, report_symbol_text(&report, pair->key.lock),
-			report_code_text(&report, pair->key.caller), true, &pair->sum.wait,
+			report_code_text(&report, pair->key.caller),
+			find_group_of_spinlock(analysis, &pair->sum), &pair->sum.wait,
 			&pair->sum.hold);
-	add_row(&add_rows_context, strdup("(others)"), strdup(""), true, &spinlocks->others.wait,
+	add_row(&add_rows_context, strdup("(others)"), strdup(""),
+		find_group_of_spinlock(analysis, &spinlocks->others), &spinlocks->others.wait,
 		&spinlocks->others.hold);
 	for (class = 0; class < RESOURCE_ACCESSES; class++) {
 		for (entry = resources->resources; entry; entry = entry->hh.next)
 			add_row(&add_rows_context, report_symbol_text(&report, entry->key.address),
 				entry->key.caller ? report_code_text(&report, entry->key.caller) :
 						    strdup(""),
-				false, &entry->sums[class].wait, &entry->sums[class].hold);
+				PERF_MASK_BITS(resource_kind_group(entry->key.kind)),
+				&entry->sums[class].wait, &entry->sums[class].hold);
 		for (kind = 0; kind < RESOURCE_KINDS; kind++)
-			add_row(&add_rows_context, strdup("(others)"), strdup(""), false,
+			add_row(&add_rows_context, strdup("(others)"), strdup(""),
+				PERF_MASK_BITS(resource_kind_group(kind)),
 				&resources->others[kind].sums[class].wait,
 				&resources->others[kind].sums[class].hold);
 	}
@@ -161,7 +199,7 @@ void difference_write(const struct difference *difference, FILE *stream)
 	fwrite(difference, sizeof(*difference), 1, stream);
 	for (row = difference->rows; row && row < difference->rows + difference->row_count; row++) {
 		fwrite(row->sums, sizeof(row->sums), 1, stream);
-		fwrite(&row->is_spinning, sizeof(row->is_spinning), 1, stream);
+		fwrite(&row->groups, sizeof(row->groups), 1, stream);
 		text_send(row->lock, stream);
 		text_send(row->caller, stream);
 	}
@@ -183,13 +221,16 @@ bool difference_read(struct difference *difference, FILE *stream)
 	if (fread(&head, sizeof(head), 1, stream) != 1)
 		return false;
 	difference->no_memory |= head.no_memory;
-	for (which = 0; which < 2; which++)
+	for (which = 0; which < 2; which++) {
+		difference->enabled_groups[which] |= head.enabled_groups[which];
+		difference->disabled_groups[which] |= head.disabled_groups[which];
 		for (i = 0; i < DIFFERENCE_MEASURES; i++)
 			add_sum(&difference->total.sums[which][i], &head.total.sums[which][i]);
+	}
 	for (i = 0; i < head.row_count; i++) {
 		more = grow_by_one(difference->rows, difference->row_count, sizeof(*more));
 		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1 ||
-		    fread(&row.is_spinning, sizeof(row.is_spinning), 1, stream) != 1)
+		    fread(&row.groups, sizeof(row.groups), 1, stream) != 1)
 			break;
 		difference->rows = more;
 		row.lock = text_receive(stream);
@@ -231,7 +272,7 @@ static void merge_row(struct difference_row *to, struct difference_row *from)
 	for (which = 0; which < 2; which++)
 		for (i = 0; i < DIFFERENCE_MEASURES; i++)
 			add_sum(&to->sums[which][i], &from->sums[which][i]);
-	to->is_spinning |= from->is_spinning;
+	to->groups |= from->groups;
 	free(from->lock);
 	free(from->caller);
 }
@@ -302,6 +343,57 @@ void difference_drop_callers(struct difference *difference, enum difference_meas
 			*row->caller = '\0';
 	}
 	difference_merge(difference, measure);
+}
+
+static void forget_intervals(struct difference *difference, enum difference_measure measure)
+{
+	difference->total.sums[1][measure].variance = INFINITY;
+}
+
+/**
+ * difference_forget_waits() - mark changes of waits of spin locks as unknown
+ * @difference: rows of all files, whose modes record different waits
+ */
+void difference_forget_waits(struct difference *difference)
+{
+	difference->mixes_modes = true;
+	forget_intervals(difference, DIFFERENCE_OF_WAITS);
+	forget_intervals(difference, DIFFERENCE_OF_COUNTS);
+}
+
+/**
+ * difference_forget_groups() - mark changes of locks that only one side recorded as unknown
+ * @difference: rows of all files
+ * @text: buffer for the names of the event groups of these locks
+ * @size: its size
+ *
+ * Return: true if there is such a lock; then the changes of the totals are unknown, too.
+ */
+bool difference_forget_groups(struct difference *difference, char *text, size_t size)
+{
+	const uint32_t *enabled = difference->enabled_groups;
+	const uint32_t *disabled = difference->disabled_groups;
+	const uint32_t linux_word = PERF_MASK_INDEX(PERF_LINUX_SPINLOCK);
+	const uint32_t nt_word = PERF_MASK_INDEX(PERF_SPINLOCK);
+	uint32_t found = 0, group;
+	size_t used = 0, i;
+
+	difference->different_groups = (enabled[0] ^ enabled[1]) | (disabled[0] ^ disabled[1]);
+	for (i = 0; i < difference->row_count; i++)
+		if (side_has_sums(&difference->rows[i], 0) ||
+		    side_has_sums(&difference->rows[i], 1))
+			found |= difference->rows[i].groups & difference->different_groups;
+	for (i = 0; found && i < DIFFERENCE_MEASURES; i++)
+		forget_intervals(difference, i);
+	for (i = 0; i < EVENT_GROUPS && used < size; i++) {
+		group = event_groups[i].value;
+		if (PERF_MASK_BITS(group) & found &
+		    (PERF_MASK_INDEX(group) == linux_word ? LINUX_LOCK_GROUPS :
+		     PERF_MASK_INDEX(group) == nt_word ? NT_LOCK_GROUPS : 0))
+			used += snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+					 event_groups[i].name);
+	}
+	return found;
 }
 
 /**
@@ -429,7 +521,7 @@ static char *verdict_cell(const struct report *report, const void *row)
 	TEXT_COLUMN("verdict", "verdict", verdict_cell,				\
 		    "more, less, noise: the interval includes no change, or "	\
 		    "unknown: no record tells the interval, or a side has "	\
-		    "no names or another mode"),				\
+		    "no names or another mode, or did not record the lock"),	\
 }
 
 static const struct column time_columns[] = COLUMNS(CELL_TIME);
@@ -458,8 +550,9 @@ bool difference_table(struct table *table, const struct difference *difference,
 
 		row.is_unknown = (difference->mixes_names &&
 				  (!before_cell(NULL, &row) || !after_cell(NULL, &row))) ||
-				 (difference->mixes_modes && row.row->is_spinning &&
-				  measure != DIFFERENCE_OF_HOLDS);
+				 (difference->mixes_modes && row.row->groups & SPINNING_GROUPS &&
+				  measure != DIFFERENCE_OF_HOLDS) ||
+				 row.row->groups & difference->different_groups;
 		if (before_cell(NULL, &row) || after_cell(NULL, &row))
 			table_add_row(table, NULL, &row);
 	}

@@ -38,13 +38,13 @@ struct difference_sum {
 /*
  * @caller: caller that released a spin lock, or acquired a lock that sleeps; empty if no caller is
  *	recorded
- * @is_spinning: the lock is a spin lock
+ * @groups: event groups of the lock, PERF_MASK_BITS()
  * @sums: sums before (0) and after (1), by measure
  */
 struct difference_row {
 	char *lock;
 	char *caller;
-	bool is_spinning;
+	uint32_t groups;
 	struct difference_sum sums[2][DIFFERENCE_MEASURES];
 };
 
@@ -54,6 +54,9 @@ struct difference_row {
  * @mixes_names: a lock may have a name in one recording and an address, or another address, in
  *	another one, so that a row with the sum of one side alone may lack its counterpart
  * @mixes_modes: recordings have different waits of spin locks because of their modes
+ * @enabled_groups: event groups of locks that a recording of the side had enabled
+ * @disabled_groups: event groups of locks that a recording of the side had not enabled
+ * @different_groups: event groups that the recordings of only one side had enabled
  */
 struct difference {
 	struct difference_row *rows;
@@ -63,6 +66,9 @@ struct difference {
 	bool lacks_names;
 	bool mixes_names;
 	bool mixes_modes;
+	uint32_t enabled_groups[2];
+	uint32_t disabled_groups[2];
+	uint32_t different_groups;
 	bool no_memory;
 };
 
@@ -73,6 +79,8 @@ void difference_write(const struct difference *difference, FILE *stream);
 bool difference_read(struct difference *difference, FILE *stream);
 void difference_merge(struct difference *difference, enum difference_measure measure);
 void difference_drop_callers(struct difference *difference, enum difference_measure measure);
+void difference_forget_waits(struct difference *difference);
+bool difference_forget_groups(struct difference *difference, char *text, size_t size);
 double difference_half_width(const struct difference_row *row, enum difference_measure measure);
 void difference_print_total(const struct difference *difference, enum difference_measure measure,
 			    FILE *stream);

@@ -312,7 +312,7 @@ static bool is_kernel_address(const struct report *report, uint64_t address)
  * report_lacks_names() - test whether locks of the kernel have no names, as without FILE.names
  * @report: its analysis is set
  *
- * Only ntklog writes FILE.names, and the rules of a recording.
+ * Only recordings of ntklog have a FILE.names.
  *
  * Return: true if a lock is at an address of the kernel, and no address has a name.
  */
@@ -322,7 +322,7 @@ bool report_lacks_names(const struct report *report)
 	const struct resource_entry *resource;
 	const struct spinlock_entry *lock;
 
-	if (!analysis->spinlocks.rates.has_rules || names_have_addresses(report->names))
+	if (!analysis->is_of_ntklog || names_have_addresses(report->names))
 		return false;
 	for (lock = analysis->spinlocks.locks; lock; lock = lock->hh.next)
 		if (is_kernel_address(report, lock->address))

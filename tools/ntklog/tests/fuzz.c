@@ -53,11 +53,12 @@ static int make_pipe(const void *data, size_t size, char *path)
 }
 
 static void read_merged(struct etl_file *file, const struct names *names,
-			struct filter *filter)
+			const struct filter *filter)
 {
 	uint64_t last_offset = UINT64_MAX, sum = 0;
 	struct etl_merge *merged = etl_merge_open(file);
 	struct stack_matcher *stacks = merged ? stack_matcher_open(file, merged) : NULL;
+	struct kept_caller *callers = NULL;
 	const struct etl_event *event;
 	const struct stack *stack;
 	size_t i;
@@ -76,9 +77,12 @@ static void read_merged(struct etl_file *file, const struct names *names,
 			sum += stack->addresses[i];
 		if (type && event_check_size(file, event, type))
 			continue;
+		if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
+			kept_callers_keep(&callers, event);
 		if (filter)
-			sum += filter_matches(filter, file, event, type, names);
+			sum += filter_matches(filter, file, event, type, names, callers);
 	}
+	free(callers);
 	stack_matcher_close(stacks);
 	etl_merge_close(merged);
 	/* Use the sum, so that the compiler cannot remove the loop. */

@@ -7,7 +7,7 @@ the page.
 import json
 import re
 
-from answer_case import (BASE, LOCK, NAMES, NS, OTHER, RATES, WAITER, Case, sleeping_event,
+from answer_case import (BASE, HOLDER, LOCK, NAMES, NS, OTHER, RATES, WAITER, Case, sleeping_event,
                          spin_event, stack_event_of,
                          switch_event)
 import etl_writer as etl
@@ -337,6 +337,18 @@ class Filtered(Case):
         report = json.loads(self.report("--json", *options))
         self.assertEqual((report["events"], report["answer"]["waits"]), (1, 1))
         self.assertEqual([row["caller"] for row in report["callers"]], ["waits_long+0x1"])
+
+    def test_locks_that_sleep_are_filtered_by_caller(self):
+        self.write_events(*[event for at, caller in ((1000, HOLDER), (1100, WAITER)) for event in (
+            etl.caller_event(LOCK, caller, time_stamp=BASE + at),
+            sleeping_event(at - 100, at, wait=90))])
+        report = json.loads(self.report("--json", "--filter", "caller ~ waits_long"))
+        self.assertEqual((report["events"], report["answer"]["waits"]), (1, 1))
+        for words, names in (("caller ~ waits_long", ["NtklogCaller", "Resource"]),
+                             ("caller ~ waits_long && kind == mutex", ["Resource"]),
+                             ("caller != waits_long && wait > 1us", ["Resource"])):
+            text = run_tool("dump", "--filter", words, self.path).stdout
+            self.assertEqual([line.split()[2] for line in text.splitlines()], names, words)
 
     def test_sleeping_holder_that_the_filter_leaves_out_is_charged_with_its_reason(self):
         self.write_events(switch_event(100, 55, 57, state=1), switch_event(700, 57, 55),

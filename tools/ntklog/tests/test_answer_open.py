@@ -186,6 +186,18 @@ class OpenHolds(Case):
         self.assertEqual(self.parse_deadlock("--lock", "my_lock")[1],
                          [[(55, "inner_lock", 56), (56, "my_lock", 55)]])
 
+    def test_common_names_of_filters_find_open_holds(self):
+        self.write_events(self.open_holds_begin(9000), held_event(9000), waiting_event(9000),
+                          held_event(9000, address=LOCK + 0x10000, since=8990, thread=57))
+        for expression, holds, waits in (
+                ("thread == 56", 1, 1), ("thread == waiter", 1, 1), ("lock == my_lock", 2, 1),
+                ("caller ~ waits_long", 1, 1), ("wait > 2ms", 1, 1), ("wait > 4ms", 0, 0),
+                ("hold > 3ms", 1, 0), ("thread != holder", 2, 1)):
+            result = run_tool("dump", "--filter", expression, self.path)
+            self.assertEqual(result.stdout.count("NtklogOpenHold"), holds, expression)
+            answer = json.loads(self.report("--json", "--filter", expression))["answer"]
+            self.assertEqual(answer["waits"], waits, expression)
+
     def test_dump_prints_the_fields_of_open_holds(self):
         self.write_events(self.open_holds_begin(9000),
                           held_event(9000, "reads", kind="rwsem", wait=20, delta=2))

@@ -20,6 +20,7 @@ from tool import draw_poisson, run_tool
 # Nanoseconds of a cycle.
 NS = 1e9 / etl.PERF_FREQ
 RATE = 1000
+LINUX_SPINLOCK, LINUX_RWLOCK, LINUX_MUTEX = 0xA0000001, 0xA0000002, 0xA0000004
 
 
 def spin_event(address, wait=0, hold=100, caller=0x1000, **changes):
@@ -111,6 +112,19 @@ class Diff(tool.Case):
         self.assertEqual([row["verdict"] for row in self.diff_json()["changes"]], ["noise"])
         self.assertNotIn("NO NAMES", run_tool("report", self.after).stdout)
 
+    def test_missing_names_of_locks_that_sleep_are_no_change(self):
+        mutex = etl.linux_lock_event("mutex", address=0xFFFF888012345678, wait=100, hold=7)
+        events = etl.observed_event(LINUX_MUTEX), etl.resource_rundown(1, 1), *[mutex] * 40
+        for path in self.path, self.after:
+            with open(path, "wb") as stream:
+                stream.write(etl.file(*events))
+        with open(self.path + ".names", "w", encoding="utf-8") as stream:
+            stream.write("lock ffff888012345678 queue.lock\n")
+        result = run_tool("diff", "--json", self.path, self.after)
+        self.assertEqual({row["verdict"] for row in json.loads(result.stdout)["changes"]}, {"unknown"})
+        self.assertIn(self.after + ": locks and callers have no names", result.stderr)
+        self.assertIn("\nNO NAMES: ", run_tool("report", self.after).stdout)
+
     def test_recordings_of_two_boots_without_names_do_not_match(self):
         self.write(etl.file(etl.ntklog_rundown(0), *[spin_event(0xFFFF888012345678, 100)] * 40))
         with open(self.after, "wb") as stream:
@@ -141,6 +155,34 @@ class Diff(tool.Case):
         self.assertRegex(result.stdout, r"(?m)^waits: 7 before, 46 after: \+39 .*, unknown$")
         # Locks that sleep are recorded alike in all modes.
         self.assertIn("noise", self.run_diff("--lock", "0x40", "--fail-if", "waits > +20%"))
+
+    def test_locks_that_one_side_did_not_record_are_not_compared(self):
+        mutex = etl.linux_lock_event("mutex", address=0x40, wait=100, hold=7)
+        spin_lock, rwlock = spin_event(0x10, 100, flags=1), spin_event(0x30, 100, flags=3)
+
+        def write(path, groups, *events):
+            with open(path, "wb") as stream:
+                stream.write(etl.header_buffer(2, groups) + etl.buffer(
+                    [etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0), *events]))
+
+        write(self.path, (LINUX_SPINLOCK, LINUX_RWLOCK), *[spin_lock] * 9, rwlock)
+        write(self.after, (LINUX_SPINLOCK, LINUX_MUTEX), *[spin_lock] * 9, mutex)
+        note = ("ntklog: only one of %s and %s recorded linux_rwlock, linux_mutex: record both with "
+                "the same -e, or compare a lock that both recorded (--lock)\n")
+        for paths in (self.path, self.after), (self.after, self.path):
+            for measure in "waits", "wait_total", "hold_total":
+                result = run_tool("diff", "--json", "--of", measure, "--fail-if",
+                                  measure + " > +20%", *paths)
+                self.assertEqual((result.returncode, result.stderr), (1, note % paths))
+                report = json.loads(result.stdout)
+                self.assertIsNone(report["condition"])
+                self.assertIsNone(report["totals"][measure]["interval"])
+                self.assertEqual({row["lock"]: row["verdict"] for row in report["changes"]},
+                                 {"0x10": "noise", "0x30": "unknown", "0x40": "unknown"})
+        self.assertIn("noise", self.run_diff("--lock", "0x10", "--fail-if", "waits > +20%"))
+        # A kind without records changes nothing.
+        write(self.after, (LINUX_SPINLOCK, LINUX_RWLOCK, LINUX_MUTEX), spin_lock)
+        self.assertIn("noise", self.run_diff("--of", "hold_total", "--fail-if", "waits > +20%"))
 
     def test_locks_that_sleep_are_compared_by_caller(self):
         def mutex(time, caller, wait):
