@@ -400,8 +400,8 @@ class Perfetto(Case):
                                          spin_event(0x200, 20000, 20000, 30000, 9))
         self.assertEqual([(made["track"], made["name"], made["cat"], made["ts"], made["dur"])
                           for made in trace.slices if made["group"].startswith("waits")],
-                         [("queue.lock", "thread 7", "wait", 0, 2048),
-                          ("queue.lock", "b 8", "wait", 2048, 4096)])
+                         [("queue.lock", "thread 7", "class_wait", 0, 2048),
+                          ("queue.lock", "b 8", "class_wait", 2048, 4096)])
         # Slots of a power of two: the average number of waiters in each.
         (counter,) = trace.counters.items()
         self.assertEqual(counter[0], "queue.lock: waiters")
