@@ -167,6 +167,30 @@ static bool has_later_events(const struct analysis *analysis, const struct etl_f
 	       etl_seconds(file, analysis->latest_left_out_time) > selection->end_seconds;
 }
 
+static bool filter_selects(const struct analysis *analysis, const struct etl_file *file,
+			   const struct etl_event *event, const struct event_type *type)
+{
+	const struct selection *selection = analysis->selection;
+
+	return !selection || !selection->filter ||
+	       filter_matches(selection->filter, file, event, type, analysis->names,
+			      analysis->kept_callers);
+}
+
+/* Add an event that is not in the selected time. */
+static void add_outside_window(struct analysis *analysis, const struct etl_file *file,
+			       const struct etl_event *event, const struct event_type *type)
+{
+	union wmi_record record;
+
+	leave_out_time(analysis, event->time_stamp);
+	/* A thread that ran at the begin or the end of the window has one of its switches here. */
+	if (type && event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP &&
+	    event_has_size(event, type) && !wmi_record_read(&record, file, event) &&
+	    filter_selects(analysis, file, event, type))
+		analysis_add_switch(analysis, event, &record.contextswap, false);
+}
+
 /**
  * analysis_add() - add an event, if it is selected
  * @analysis: analysis to change
@@ -193,7 +217,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 					type && event_has_size(event, type) ? type : NULL);
 	if (selection && !selection_includes_time(selection, file, event)) {
 		if (!describes_file)
-			leave_out_time(analysis, event->time_stamp);
+			add_outside_window(analysis, file, event, type);
 		return 0;
 	}
 	if (type && event_check_size(file, event, type))
@@ -220,18 +244,25 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	/* The first and the last time include events that the filter leaves out. */
 	if (event->has_time)
 		extend_time_range(analysis, event->time_stamp);
-	source.is_selected = !selection || !selection->filter ||
-			     filter_matches(selection->filter, file, event, type, analysis->names,
-					    analysis->kept_callers);
+	source.is_selected = filter_selects(analysis, file, event, type);
 	/* The holder that a selected wait is charged to need not be selected. */
 	if (!source.is_selected && !(type && analysis->charge_sums.charger))
 		return 0;
-	analysis->event_count += source.is_selected;
+	if (source.is_selected) {
+		analysis->event_count++;
+		stack_counts_add(&analysis->stacks.counts, stack);
+	}
 	if (type)
 		analysis_add_record(analysis, &source, &record);
 	else if (!(stack && stack->state == STACK_ALONE))
 		add_unknown_event(analysis, event);
 	return 0;
+}
+
+/* Return the end of the selected time, which has one; session clock. */
+static uint64_t end_of_window(const struct selection *selection, const struct etl_file *file)
+{
+	return file->start_clock + floor_ticks(selection->end_seconds * (double)file->perf_freq);
 }
 
 /* Return the end of the selected time, or the time of the last event if that is earlier. */
@@ -240,8 +271,7 @@ static uint64_t find_last_wanted_time(const struct analysis *analysis, const str
 	const struct selection *selection = analysis->selection;
 
 	if (has_later_events(analysis, file))
-		return file->start_clock +
-		       floor_ticks(selection->end_seconds * (double)file->perf_freq);
+		return end_of_window(selection, file);
 	return analysis->last_time;
 }
 
@@ -256,6 +286,17 @@ static void prepare_sums(struct spinlock_stats *spinlocks, struct resource_stats
 	resources->sums_by_cpu = etl_overwrites_buffers(file);
 }
 
+static void prepare_switches(const struct analysis *analysis, struct switch_stats *switches,
+			     const struct etl_file *file)
+{
+	const struct selection *selection = analysis->selection;
+
+	if (selection && selection->has_begin)
+		switches->window_begin = analysis->origin_time;
+	if (selection && selection->has_end)
+		switches->window_end = end_of_window(selection, file);
+}
+
 static void read_events(struct analysis *analysis, struct etl_file *file)
 {
 	const struct etl_event *event;
@@ -266,13 +307,16 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	analysis->has_groups = etl_group_mask(file, &analysis->groups);
 	analysis->coverage.state = (struct coverage_state) { 0 };
 	prepare_sums(&analysis->spinlocks, &analysis->resources, file);
+	prepare_switches(analysis, &analysis->switches, file);
 	if (analysis->is_split) {
 		analysis->split_sums = split_sums_open(analysis->names, analysis->charge_attribute);
 		analysis->stacks.has_attribute = analysis->split_sums;
 	}
-	if (analysis->split_sums)
+	if (analysis->split_sums) {
 		prepare_sums(&analysis->split_sums->spinlocks, &analysis->split_sums->resources,
 			     file);
+		prepare_switches(analysis, &analysis->split_sums->switches, file);
+	}
 	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
 	matcher = merge ? stack_matcher_open(file, merge) : NULL;
@@ -280,7 +324,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis->stacks.no_memory = true;
 		goto close;
 	}
-	/* The counts of found and missing stacks include the events that are not selected. */
+	/* A stack may lie in another buffer than its event. */
 	if (!stack_matcher_has_stacks(matcher))
 		window_skip_buffers(analysis->selection, file, merge);
 	if (analysis->charges_waits)
@@ -299,7 +343,6 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 		analysis_add(analysis, file, event, stack);
 	leave_out_time(analysis, etl_merge_latest_skipped(merge));
 	charging_thread_join(&analysis->charge_sums);
-	analysis->stacks.counts = *stack_matcher_counts(matcher);
 	analysis->stacks.has_any = stack_matcher_has_stacks(matcher);
 	stack_matcher_close(matcher);
 	open_holds_finish(&analysis->open_holds, file, &analysis->charge_sums);

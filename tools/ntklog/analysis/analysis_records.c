@@ -8,12 +8,13 @@
 #include "analysis_records.h"
 #include "charge_thread.h"
 
+/* @is_counted: the tables of locks have the event */
 static uint64_t lock_key_of(struct analysis *analysis, uint64_t address,
-			    const struct etl_event *event)
+			    const struct etl_event *event, bool is_counted)
 {
 	return analysis->sums_by_address ? address :
 		lock_classes_find_key(&analysis->classes, analysis->names, address,
-				      event->time_stamp);
+				      event->time_stamp, is_counted);
 }
 
 static bool count_wanted_lock(struct analysis *analysis, uint64_t address,
@@ -97,8 +98,8 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 
 	sample.rule = find_spinlock_rule(sample.rates, record);
 	sample.weight = compute_spinlock_weight(sample.rates, record);
-	class = lock_key_of(analysis, record->lock, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->lock, event);
+	class = lock_key_of(analysis, record->lock, event, is_wanted);
 	if (is_wanted)
 		pair = spinlock_stats_find(&analysis->spinlocks, class, record->caller);
 	if (analysis->charge_sums.charger || split_sums)
@@ -153,8 +154,8 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 	kept_callers_complete_record(analysis->kept_callers, event, record);
 	if (resource_record_is_release(record))
 		open_holds_drop_entry(&analysis->open_holds, record->resource, record->thread_id);
-	class = lock_key_of(analysis, record->resource, event);
 	is_wanted = source->is_selected && count_wanted_lock(analysis, record->resource, event);
+	class = lock_key_of(analysis, record->resource, event, is_wanted);
 	if (analysis->charge_sums.charger || split_sums)
 		convert_resource_to_hold(&result, source, record);
 	record->resource = class;
@@ -192,7 +193,8 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 
 /* Add a context switch to the sums of each thread on each CPU. */
 static void add_split_switch(struct split_sums *split_sums, const struct etl_event *event,
-			     const struct contextswap_record *contextswap, uint64_t origin)
+			     const struct contextswap_record *contextswap, uint64_t origin,
+			     bool is_in_window)
 {
 	const struct charge_hold hold = { .cpu = event->processor };
 	struct contextswap_record record = *contextswap;
@@ -204,19 +206,31 @@ static void add_split_switch(struct split_sums *split_sums, const struct etl_eve
 	if (record.new_thread_id)
 		record.new_thread_id = split_sums_find(split_sums, record.new_thread_id, &hold);
 	switch_stats_add(&split_sums->switches, &record, event->processor, event->time_stamp,
-			 origin);
+			 origin, is_in_window);
+}
+
+/**
+ * analysis_add_switch() - add a context switch to the sums of threads and CPUs
+ * @analysis: analysis to change
+ * @event: the event, which the filter selects
+ * @record: its fields
+ * @is_in_window: the selected time includes the event
+ */
+void analysis_add_switch(struct analysis *analysis, const struct etl_event *event,
+			 const struct contextswap_record *record, bool is_in_window)
+{
+	switch_stats_add(&analysis->switches, record, event->processor, event->time_stamp,
+			 analysis->origin_time, is_in_window);
+	if (analysis->split_sums)
+		add_split_switch(analysis->split_sums, event, record, analysis->origin_time,
+				 is_in_window);
 }
 
 static void add_contextswap(struct analysis *analysis, const struct record_source *source,
 			    const struct contextswap_record *record)
 {
-	const struct etl_event *event = source->event;
-
 	if (source->is_selected)
-		switch_stats_add(&analysis->switches, record, event->processor,
-				 event->time_stamp, analysis->origin_time);
-	if (source->is_selected && analysis->split_sums)
-		add_split_switch(analysis->split_sums, event, record, analysis->origin_time);
+		analysis_add_switch(analysis, source->event, record, true);
 	if (analysis->charge_sums.charger)
 		charge_add_contextswap(&analysis->charge_sums, source, record);
 }
@@ -227,7 +241,7 @@ static void add_open_hold(struct analysis *analysis, const struct record_source 
 	struct open_hold hold = { .has_off_cpu_times = event->data_size == sizeof(hold.event) };
 
 	memcpy(&hold.event, event->data, event->data_size);
-	hold.class = lock_key_of(analysis, hold.event.lock, event);
+	hold.class = lock_key_of(analysis, hold.event.lock, event, false);
 	hold.is_wanted = source->is_selected &&
 			 count_wanted_lock(analysis, hold.event.lock, event);
 	open_holds_add(&analysis->open_holds, &hold);

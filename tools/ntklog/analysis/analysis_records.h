@@ -7,6 +7,8 @@
 #include "analysis_sums.h"
 #include "charge_events.h"
 
+void analysis_add_switch(struct analysis *analysis, const struct etl_event *event,
+			 const struct contextswap_record *record, bool is_in_window);
 void analysis_add_record(struct analysis *analysis, const struct record_source *source,
 			 union wmi_record *record);
 

@@ -128,6 +128,8 @@ struct charge_label *label_table_find_hold(struct label_table *table,
 	    (frames && memcmp(cached->frames, frames, sizeof(cached->frames)))) {
 		charge_format_holder(table->names, table->attribute, hold, text, sizeof(text));
 		cached->label = label_table_find(table, text);
+		if (cached->label)
+			cached->label->context_length = strlen(charge_context_text(hold));
 		cached->key = key;
 		if (frames)
 			memcpy(cached->frames, frames, sizeof(cached->frames));

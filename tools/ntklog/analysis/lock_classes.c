@@ -40,24 +40,27 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
 }
 
 /**
- * lock_classes_fill_cache() - put a lock into the cache, and count the lock
+ * lock_classes_fill_cache() - put a lock into the cache
  * @classes: counts to change
  * @cached: entry to replace
  * @names: names, or NULL
  * @address: address of the lock
  * @clock: session clock of the event
+ * @is_counted: count the lock
  *
  * Return: the key, as lock_classes_find_key().
  */
 uint64_t lock_classes_fill_cache(struct lock_classes *classes, struct cached_class_key *cached,
-				 const struct names *names, uint64_t address, uint64_t clock)
+				 const struct names *names, uint64_t address, uint64_t clock,
+				 bool is_counted)
 {
 	*cached = (struct cached_class_key) {
 		.address = address,
 		.names_version = names_lock_version(names),
 		.span = names_find_lock_span(names, address, clock),
+		.is_counted = is_counted,
 	};
-	if (names_key_is_class(names, cached->span.key))
+	if (is_counted && names_key_is_class(names, cached->span.key))
 		count_lock(classes, address, cached->span.key);
 	return cached->span.key;
 }

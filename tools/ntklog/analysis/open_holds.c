@@ -124,23 +124,33 @@ static void count_tasks(struct open_holds *holds)
 	}
 }
 
+/**
+ * open_hold_wait_ns() - get the wait of an entry, which is not over or was before the hold
+ * @event: the entry
+ * @file: file of the event
+ *
+ * Return: nanoseconds; 0: the entry has no wait.
+ */
+double open_hold_wait_ns(const struct ntklog_open_hold *event, const struct etl_file *file)
+{
+	if (open_hold_is_waiting(event))
+		return event->since < event->list_time ?
+			(double)(event->list_time - event->since) * 1e9 / (double)file->perf_freq :
+			0;
+	return event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
+		etl_cycles_ns(file, (double)event->wait_time) : 0;
+}
+
 /* Sum up the waits for the wanted locks, also those before holds that had not ended. */
 static void sum_waits(struct open_holds *holds, const struct etl_file *file)
 {
 	size_t i;
 
 	for (i = 0; i < holds->count; i++) {
-		const struct ntklog_open_hold *event = &holds->entries[i].event;
-		double ns = 0;
+		double ns = open_hold_wait_ns(&holds->entries[i].event, file);
 
 		if (!holds->entries[i].is_wanted)
 			continue;
-		if (open_hold_is_waiting(event) && event->since < event->list_time)
-			ns = (double)(event->list_time - event->since) * 1e9 /
-			     (double)file->perf_freq;
-		else if (!open_hold_is_waiting(event) &&
-			 event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN)
-			ns = (double)event->wait_time * 1e9 / (double)file->cycle_freq;
 		holds->wait_count += ns > 0;
 		holds->wait_ns += ns;
 	}

@@ -50,6 +50,7 @@ struct open_holds {
 	bool no_memory;
 };
 
+double open_hold_wait_ns(const struct ntklog_open_hold *event, const struct etl_file *file);
 void open_holds_begin_list(struct open_holds *holds, const void *data);
 void open_holds_add(struct open_holds *holds, const struct open_hold *hold);
 void open_holds_drop_entry(struct open_holds *holds, uint64_t lock, uint32_t thread_id);

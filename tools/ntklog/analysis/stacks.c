@@ -398,10 +398,7 @@ static const struct etl_event *take_oldest(struct stack_matcher *matcher,
 	}
 	if (queued->has_stack) {
 		*stack = &queued->stack;
-		matcher->counts.found_count += queued->stack.state == STACK_FOUND;
-		matcher->counts.missing_count += queued->stack.state == STACK_MISSING;
-		matcher->counts.unknown_count += queued->stack.state == STACK_UNKNOWN;
-		matcher->counts.alone_count += queued->stack.state == STACK_ALONE;
+		stack_counts_add(&matcher->counts, *stack);
 	}
 	return &queued->event;
 }
@@ -487,17 +484,6 @@ const struct etl_event *stack_matcher_next(struct stack_matcher *matcher,
 		take_event(matcher, event);
 	}
 	return take_oldest(matcher, stack);
-}
-
-/**
- * stack_matcher_counts() - get the numbers of events by the state of their stack
- * @matcher: from stack_matcher_open()
- *
- * Return: the counts, until stack_matcher_close().
- */
-const struct stack_counts *stack_matcher_counts(const struct stack_matcher *matcher)
-{
-	return &matcher->counts;
 }
 
 /**

@@ -52,6 +52,21 @@ struct stack_counts {
 	uint64_t alone_count;
 };
 
+/**
+ * stack_counts_add() - count an event by the state of its stack
+ * @counts: counts to change
+ * @stack: stack of the event, or NULL, which is not counted
+ */
+static inline void stack_counts_add(struct stack_counts *counts, const struct stack *stack)
+{
+	if (!stack)
+		return;
+	counts->found_count += stack->state == STACK_FOUND;
+	counts->missing_count += stack->state == STACK_MISSING;
+	counts->unknown_count += stack->state == STACK_UNKNOWN;
+	counts->alone_count += stack->state == STACK_ALONE;
+}
+
 struct stack_matcher;
 
 struct stack_matcher *stack_matcher_open_session(struct etl_file *file);
@@ -61,7 +76,6 @@ const struct etl_event *stack_matcher_next(struct stack_matcher *stacks,
 					   const struct stack **stack);
 const struct etl_event *stack_matcher_next_pending(struct stack_matcher *stacks,
 						   const struct stack **stack);
-const struct stack_counts *stack_matcher_counts(const struct stack_matcher *stacks);
 void stack_matcher_report_missing(const struct stack_matcher *stacks, const struct etl_file *file);
 bool stack_matcher_has_stacks(const struct stack_matcher *stacks);
 void stack_matcher_close(struct stack_matcher *stacks);

@@ -34,7 +34,10 @@ struct thread_stats {
 };
 
 /*
- * @thread: sums of @thread_id, the thread that runs; NULL: the idle thread
+ * @first_time, @last_time: times of the first and the last switch, in the window or not
+ * @has_switch: there was a switch, in the window or not
+ * @thread_id: the thread that runs; 0: the idle thread
+ * @thread: sums of @thread_id, or NULL if they have not been looked up
  * @busy_ticks: time in which other threads than the idle thread ran, session clock
  * @gap_count: number of gaps: the old thread of a switch is not the new thread of the switch
  *	before, or the switch is earlier than the one before
@@ -43,6 +46,7 @@ struct processor_stats {
 	uint64_t switch_count;
 	uint64_t first_time;
 	uint64_t last_time;
+	bool has_switch;
 	uint32_t thread_id;
 	struct thread_stats *thread;
 	double busy_ticks;
@@ -52,10 +56,14 @@ struct processor_stats {
 
 /*
  * Sums of the context switches of a trace; all zero: none.
+ * @window_begin: begin of the window, session clock; 0: the window has no begin
+ * @window_end: end of the window; 0: it has no end
  * @threads: hash table of threads, without the idle threads, whose id is 0
  * @others: sums of the threads beyond THREADS_MAX
  */
 struct switch_stats {
+	uint64_t window_begin;
+	uint64_t window_end;
 	struct thread_stats *threads;
 	struct thread_stats others;
 	struct processor_stats *processors;
@@ -66,7 +74,9 @@ struct switch_stats {
 
 void switch_stats_add(struct switch_stats *stats,
 		      const struct contextswap_record *record, unsigned int processor,
-		      uint64_t time, uint64_t origin);
+		      uint64_t time, uint64_t origin, bool is_in_window);
+double switch_stats_known_ticks(const struct switch_stats *stats,
+				const struct processor_stats *processor);
 void switch_stats_free(struct switch_stats *stats);
 
 #endif /* _NTKLOG_SWITCH_STATS_H */

@@ -7,6 +7,12 @@
 /* Seconds by which the time that is read is larger at both ends, so that rounding loses no event */
 #define MARGIN_S	.001
 
+/* The switches around a window tell which threads run at its begin and at its end. */
+static bool is_skipped(uint16_t hook_id)
+{
+	return window_can_skip_event(hook_id) && hook_id != PERFINFO_LOG_TYPE_CONTEXTSWAP;
+}
+
 /**
  * window_skip_buffers() - skip the buffers that have nothing for a window
  * @selection: the window, or NULL
@@ -28,5 +34,5 @@ void window_skip_buffers(const struct selection *selection, const struct etl_fil
 		last = file->start_clock +
 		       floor_ticks((selection->end_seconds + MARGIN_S) * frequency);
 	if (first || last < UINT64_MAX)
-		etl_merge_skip(merge, first, last, window_can_skip_event);
+		etl_merge_skip(merge, first, last, is_skipped);
 }

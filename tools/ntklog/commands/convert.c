@@ -44,6 +44,7 @@ static int convert_events(const struct options *options, struct etl_file *file,
 	if (!err)
 		message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 			conversion.converted_count, conversion.left_out_count);
+	conversion_clear(&conversion);
 	stack_matcher_report_missing(conversion.stacks, file);
 	stack_matcher_close(conversion.stacks);
 	etl_merge_close(merge);

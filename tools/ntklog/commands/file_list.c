@@ -33,12 +33,16 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 static int add_path(struct file_list *list, char *path)
 {
 	char **more = path ? grow_by_one(list->paths, list->path_count, sizeof(*more)) : NULL;
+	size_t i;
 
 	if (!more) {
 		message("no memory for the list of files");
 		free(path);
 		return -1;
 	}
+	for (i = 0; i < list->path_count; i++)
+		if (!strcmp(more[i], path))
+			message("%s: given twice: its events count twice", path);
 	list->paths = more;
 	list->paths[list->path_count++] = path;
 	return 0;

@@ -337,6 +337,15 @@ static void refuse_attribute(const struct report_options *options, const struct 
 	}
 }
 
+/* Print the help of --columns help, and exit. All options have been read, also the tables. */
+static void print_wanted_help(const struct report_options *options)
+{
+	if (!options->columns || strcmp(options->columns, "help"))
+		return;
+	report_print_column_help(report_tables_with_columns(options->tables), stdout);
+	exit(finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK);
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct report_options *options = state->input;
@@ -369,11 +378,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->table.has_rows_max = true;
 		return 0;
 	case OPTION_COLUMNS:
-		if (!strcmp(argument, "help")) {
-			report_print_column_help(report_tables_with_columns(options->tables),
-						 stdout);
-			exit(finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK);
-		}
 		options->columns = argument;
 		return 0;
 	case OPTION_SORT:
@@ -396,7 +400,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[0] = &options->trace;
 		state->child_inputs[1] = &options->table;
 		return 0;
+	case ARGP_KEY_NO_ARGS:
+		print_wanted_help(options);
+		return ARGP_ERR_UNKNOWN;
 	case ARGP_KEY_END:
+		print_wanted_help(options);
 		if (options->files.path_count > 1 && (options->html_path || options->prints_folded))
 			argp_error(state, "--html and --folded take one file");
 		if (options->table.prints_json + options->table.prints_csv + !!options->html_path +

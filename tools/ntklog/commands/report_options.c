@@ -69,6 +69,14 @@ static bool show_column(struct report *report, const struct report_options *opti
 	return found;
 }
 
+static int refuse_column(const struct report *report, const struct report_options *options,
+			 const char *option, const char *name)
+{
+	message("%s: no printed table has a column \"%s\"; these are the columns:", option, name);
+	report_print_columns(report, report_tables_with_columns(options->tables), stderr);
+	return -1;
+}
+
 /**
  * report_choose_columns() - show the columns that the user has chosen
  * @report: report whose tables have been made
@@ -97,12 +105,8 @@ int report_choose_columns(struct report *report, const struct report_options *op
 	for (; !has_all_columns; columns += length + 1) {
 		length = strcspn(columns, ",");
 		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
-		if (!show_column(report, options, name)) {
-			message("no table has a column \"%s\"; these are the columns:", name);
-			report_print_columns(report, report_tables_with_columns(options->tables),
-					     stderr);
-			return -1;
-		}
+		if (!show_column(report, options, name))
+			return refuse_column(report, options, "--columns", name);
 		if (!columns[length])
 			break;
 	}
@@ -143,10 +147,5 @@ int report_sort_tables(struct report *report, const struct report_options *optio
 			found |= !!(options->tables & 1 << i);
 		table_sort(&report->tables[i]);
 	}
-	if (!found) {
-		message("no table has a column \"%s\"; these are the columns:",
-			options->sort_column_name);
-		report_print_columns(report, report_tables_with_columns(options->tables), stderr);
-	}
-	return found ? 0 : -1;
+	return found ? 0 : refuse_column(report, options, "--sort", options->sort_column_name);
 }

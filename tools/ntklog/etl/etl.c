@@ -27,9 +27,7 @@ static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_heade
 	}
 	fd = etl_input_spool(reader->input);
 	if (fd < 0)
-		return etl_set_damage(reader, 0, "%s%s",
-				      reader->input->spill_has_failed ? "TMPDIR: " : "",
-				      strerror(errno));
+		return etl_set_input_damage(reader, 0);
 	etl_input_free(reader->input);
 	reader->input = NULL;
 	reader->fd = fd;
@@ -87,7 +85,8 @@ static int begin_reading(struct etl_reader *reader, void (*wait)(void *argument)
 	struct stat status;
 
 	if (!fstat(reader->fd, &status) && S_ISDIR(status.st_mode)) {
-		snprintf(reader->file.error, sizeof(reader->file.error), "%s", strerror(EISDIR));
+		snprintf(reader->file.error, sizeof(reader->file.error),
+			 "a directory: give one of its files");
 		return -1;
 	}
 	if (lseek(reader->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {

@@ -43,6 +43,21 @@ int etl_set_damage(struct etl_reader *reader, uint64_t offset, const char *forma
 }
 
 /**
+ * etl_set_input_damage() - report a pipe that cannot be read, or a file for its buffers
+ * @reader: reader of the pipe; errno is that of the failure
+ * @offset: offset of the data that cannot be read or kept
+ *
+ * Return: -1.
+ */
+int etl_set_input_damage(struct etl_reader *reader, uint64_t offset)
+{
+	if (reader->input->spill_has_failed)
+		return etl_set_damage(reader, offset, "TMPDIR: %s: %s",
+				      etl_input_spill_directory(), strerror(errno));
+	return etl_set_damage(reader, offset, "%s", strerror(errno));
+}
+
+/**
  * etl_set_no_memory() - report missing memory in the file's error
  * @reader: reader of the file
  *

@@ -199,6 +199,19 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 	return 0;
 }
 
+/* Other files that are given in place of ETL files, by the first bytes, in the order of x86. */
+static const struct {
+	uint32_t begin;
+	uint32_t mask;
+	const char *text;
+} other_files[] = {
+	{ 0x8B1F, 0xFFFF, "a gzip file: unpack it (zcat)" },
+	{ 0x587A37FD, UINT32_MAX, "an xz file: unpack it (xzcat)" },
+	{ 0xFD2FB528, UINT32_MAX, "a zstd file: unpack it (zstdcat)" },
+	/* "boot" */
+	{ 0x746F6F62, UINT32_MAX, "the names of one: give the file without .names" },
+};
+
 /**
  * etl_check_first_header() - check the header of the first buffer, and set the size of buffers
  * @reader: reader of the file
@@ -208,10 +221,12 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
  */
 int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_header *header)
 {
-	/* Bytes 0x1F and 0x8B begin a gzip file. */
-	if ((header->buffer_size & 0xFFFF) == 0x8B1F)
-		return etl_set_damage(reader, 0,
-				      "not an ETL file, but a gzip file: unpack it (zcat)");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(other_files); i++)
+		if ((header->buffer_size & other_files[i].mask) == other_files[i].begin)
+			return etl_set_damage(reader, 0, "not an ETL file, but %s",
+					      other_files[i].text);
 	if (header->buffer_size < BUFFER_SIZE_MIN ||
 	    header->buffer_size > BUFFER_SIZE_MAX || header->buffer_size % 8)
 		return etl_set_damage(reader, 0, "not an ETL file: a buffer size of 0x%x",

@@ -330,9 +330,8 @@ static void end_stream(struct etl_reader *reader, ssize_t incomplete_bytes)
 {
 	reader->has_ended = true;
 	if (incomplete_bytes < 0)
-		etl_set_damage(reader, reader->next_stream_number * reader->file.buffer_size,
-			       "%s%s", reader->input->spill_has_failed ? "TMPDIR: " : "",
-			       strerror(errno));
+		etl_set_input_damage(reader,
+				     reader->next_stream_number * reader->file.buffer_size);
 	else
 		etl_note_incomplete_buffer(reader, reader->next_stream_number, incomplete_bytes);
 	if (!must_have_all_buffers(reader))

@@ -100,13 +100,24 @@ void etl_input_set_size(struct etl_input *input, size_t buffer_size)
 	input->buffer_size = buffer_size;
 }
 
-static int make_spill_file(void)
+/**
+ * etl_input_spill_directory() - get the directory of files for buffers that memory has no room for
+ *
+ * Return: the path.
+ */
+const char *etl_input_spill_directory(void)
 {
 	const char *directory = getenv("TMPDIR");
+
+	return directory && *directory ? directory : "/tmp";
+}
+
+static int make_spill_file(void)
+{
 	char *path;
 	int fd;
 
-	if (asprintf(&path, "%s/ntklog.XXXXXX", directory && *directory ? directory : "/tmp") < 0)
+	if (asprintf(&path, "%s/ntklog.XXXXXX", etl_input_spill_directory()) < 0)
 		return -1;
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)

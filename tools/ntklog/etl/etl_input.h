@@ -51,6 +51,7 @@ struct etl_input {
 
 struct etl_input *etl_input_make(int fd);
 ssize_t etl_input_read_head(struct etl_input *input, void *data, size_t size);
+const char *etl_input_spill_directory(void);
 void etl_input_set_size(struct etl_input *input, size_t buffer_size);
 ssize_t etl_input_read(struct etl_input *input, void *data, size_t size, uint64_t offset);
 const unsigned char *etl_input_next(struct etl_input *input, ssize_t *incomplete_bytes);

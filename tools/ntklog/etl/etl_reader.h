@@ -105,6 +105,7 @@ int etl_attach(struct etl_file **file, const char *path, const void *buffer, siz
 
 __printf(3, 4)
 int etl_set_damage(struct etl_reader *reader, uint64_t offset, const char *format, ...);
+int etl_set_input_damage(struct etl_reader *reader, uint64_t offset);
 int etl_set_no_memory(struct etl_reader *reader);
 void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes);
 void etl_count_backward_event(struct etl_reader *reader, uint64_t offset);

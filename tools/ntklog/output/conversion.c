@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include <stdlib.h>
+
+#include <ntklog/event.h>
+#include <ntklog/wmi_resource.h>
+
 #include "analysis.h"
 #include "convert.h"
+#include "wmi_record.h"
 
 /**
  * conversion_find_rates() - find the sample rates before the events are read
@@ -14,6 +20,21 @@ void conversion_find_rates(struct conversion *conversion)
 	analysis_find_rates(&analysis, conversion->file);
 	conversion->rates = analysis.spinlocks.rates;
 	analysis_free(&analysis);
+}
+
+/* Drop the open holds that an event of the selected time replaces or ends. */
+static void follow_open_holds(struct conversion *conversion, const struct etl_event *event)
+{
+	struct resource_record record;
+
+	if (event->hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD) {
+		open_holds_begin_list(&conversion->open_holds, event->data);
+	} else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE && conversion->open_holds.count) {
+		resource_record_read(&record, event);
+		if (resource_record_is_release(&record))
+			open_holds_drop_entry(&conversion->open_holds, record.resource,
+					      record.thread_id);
+	}
 }
 
 /**
@@ -47,6 +68,8 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 		}
 		if (event_check_size(conversion->file, event, *type))
 			continue;
+		if (selection_includes_time(conversion->selection, conversion->file, event))
+			follow_open_holds(conversion, event);
 		if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 			conversion->no_memory |= !kept_callers_keep(&conversion->callers, event);
 			if (conversion->keeps_callers)
@@ -59,4 +82,14 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 		return event;
 	}
 	return NULL;
+}
+
+/**
+ * conversion_clear() - free what was kept of the events
+ * @conversion: conversion whose events have been read
+ */
+void conversion_clear(struct conversion *conversion)
+{
+	free(conversion->callers);
+	open_holds_free(&conversion->open_holds);
 }

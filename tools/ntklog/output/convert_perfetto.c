@@ -6,7 +6,8 @@
  * from a hold to the end of the wait of the next owner, if the wait overlaps the hold. The hold of
  * a spin lock without a known start is an instant, at its release. Slices of a track have to nest.
  * A lock that is not released in the reverse order of the acquisitions goes to another lane, which
- * is a track of that name with a number.
+ * is a track of that name with a number. Holds and waits that had not ended are slices up to the
+ * time of their list.
  */
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ntklog/event.h>
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
@@ -157,7 +159,7 @@ static void put_class_wait(struct perfetto_conversion *state, uint64_t class, ui
 {
 	struct perfetto_writer *perfetto = &state->perfetto;
 	struct perfetto_slice slice = {
-		.category = PERFETTO_WAIT, .begin_ns = wait, .end_ns = hold,
+		.category = PERFETTO_CLASS_WAIT, .begin_ns = wait, .end_ns = hold,
 	};
 	struct perfetto_track *track;
 
@@ -219,13 +221,14 @@ static void add_to_order(struct perfetto_conversion *state, const struct etl_eve
 	put_ordered_slices(state, false);
 }
 
-static void put_lock_slices(struct perfetto_conversion *state, const struct etl_event *event,
-			    struct lock_slices *slices)
+/* @time_stamp: time of the event, session clock */
+static void name_lock_slices(struct perfetto_conversion *state, uint64_t time_stamp,
+			     struct lock_slices *slices)
 {
 	struct perfetto_slice *wait = &slices->wait, *hold = &slices->hold;
 	struct perfetto_writer *perfetto = &state->perfetto;
 	uint64_t class = names_find_lock_key(perfetto->conversion->names, slices->lock,
-					     event->time_stamp);
+					     time_stamp);
 	struct perfetto_slice *last = slices->has_hold ? hold : wait;
 
 	wait->category = PERFETTO_WAIT;
@@ -241,6 +244,12 @@ static void put_lock_slices(struct perfetto_conversion *state, const struct etl_
 	if (slices->has_hold)
 		hold->name = perfetto_intern(perfetto, slices->start_is_unknown ?
 					     PERFETTO_RELEASE_NAME : PERFETTO_LOCK_NAME, class);
+}
+
+static void put_lock_slices(struct perfetto_conversion *state, const struct etl_event *event,
+			    struct lock_slices *slices)
+{
+	name_lock_slices(state, event->time_stamp, slices);
 	add_to_order(state, event, slices);
 }
 
@@ -289,15 +298,14 @@ static void put_spinlock(struct perfetto_conversion *state, const struct etl_eve
 }
 
 static void add_kind(struct perfetto_writer *perfetto, struct perfetto_slice *slice,
-		     const struct resource_record *record)
+		     enum resource_kind kind, bool is_shared)
 {
-	const char *class = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED ?
-		"shared" : "exclusive";
+	const char *class = is_shared ? "shared" : "exclusive";
 
-	if (record->kind != RESOURCE_KIND_NT)
+	if (kind != RESOURCE_KIND_NT && kind < RESOURCE_KINDS)
 		perfetto_add_text(slice, PERFETTO_KIND,
 				  perfetto_intern(perfetto, PERFETTO_TEXT,
-						  (uintptr_t)resource_kinds[record->kind].name));
+						  (uintptr_t)resource_kinds[kind].name));
 	perfetto_add_text(slice, PERFETTO_CLASS,
 			  perfetto_intern(perfetto, PERFETTO_TEXT, (uintptr_t)class));
 }
@@ -307,7 +315,7 @@ static void put_resource(struct perfetto_conversion *state, const struct etl_eve
 	struct lock_slices slices = { .group = PERFETTO_RESOURCES, .has_hold = true };
 	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
 	struct resource_record record;
-	bool is_timed;
+	bool is_timed, is_shared;
 
 	resource_record_read(&record, event);
 	kept_callers_complete_record(state->perfetto.conversion->callers, event, &record);
@@ -326,14 +334,75 @@ static void put_resource(struct perfetto_conversion *state, const struct etl_eve
 		compute_acquire_ns(state, event, record.acquire_time) : hold->begin_ns;
 	wait->begin_ns =
 		wait->end_ns - (slices.has_wait ? cycles_to_ns(state, record.wait_time) : 0);
-	add_kind(&state->perfetto, wait, &record);
-	add_kind(&state->perfetto, hold, &record);
+	is_shared = record.action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED;
+	add_kind(&state->perfetto, wait, record.kind, is_shared);
+	add_kind(&state->perfetto, hold, record.kind, is_shared);
 	if (record.caller)
 		perfetto_add_text(hold, PERFETTO_CALLER,
 				  perfetto_intern(&state->perfetto, PERFETTO_CODE_TEXT,
 						  record.caller));
 	perfetto_add_number(hold, PERFETTO_CONTENTION, record.contention_delta);
 	put_lock_slices(state, event, &slices);
+}
+
+static void add_open_hold(struct perfetto_conversion *state, const struct etl_event *event)
+{
+	struct open_hold hold = { 0 };
+
+	memcpy(&hold.event, event->data, event->data_size);
+	open_holds_add(&state->perfetto.conversion->open_holds, &hold);
+}
+
+/* Put a hold or a wait that had not ended. No flow leads to or from it. */
+static void put_open_hold(struct perfetto_conversion *state, const struct ntklog_open_hold *event)
+{
+	struct lock_slices slices = {
+		.group = PERFETTO_RESOURCES, .track_owner = event->thread_id,
+		.lock = event->lock, .thread_id = event->thread_id,
+		.has_hold = !open_hold_is_waiting(event),
+	};
+	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
+	struct perfetto_slice *last = slices.has_hold ? hold : wait;
+	enum resource_kind kind = resource_kind_find(event->action);
+	struct perfetto_writer *perfetto = &state->perfetto;
+
+	hold->end_ns = ticks_to_ns(state, event->list_time);
+	hold->begin_ns = event->since < event->list_time ? ticks_to_ns(state, event->since) :
+							   hold->end_ns;
+	wait->begin_ns = hold->begin_ns;
+	wait->end_ns = hold->begin_ns;
+	slices.has_wait = true;
+	if (!slices.has_hold) {
+		hold->begin_ns = hold->end_ns;
+		wait->end_ns = hold->end_ns;
+	} else if (event->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN) {
+		wait->begin_ns -= cycles_to_ns(state, event->wait_time);
+	} else {
+		slices.has_wait = false;
+	}
+	add_kind(perfetto, wait, kind, open_hold_is_shared(event));
+	add_kind(perfetto, hold, kind, open_hold_is_shared(event));
+	if (event->caller)
+		perfetto_add_text(last, PERFETTO_CALLER,
+				  perfetto_intern(perfetto, PERFETTO_CODE_TEXT, event->caller));
+	perfetto_add_bool(last, PERFETTO_OPEN, true);
+	name_lock_slices(state, event->list_time, &slices);
+	put_slices(perfetto, &slices);
+}
+
+static void put_open_holds(struct perfetto_conversion *state)
+{
+	struct conversion *conversion = state->perfetto.conversion;
+	static struct charge_sums no_charges;
+	size_t i;
+
+	open_holds_finish(&conversion->open_holds, conversion->file, &no_charges);
+	state->perfetto.no_memory |= conversion->open_holds.no_memory;
+	for (i = 0; i < conversion->open_holds.count; i++) {
+		if (perfetto_must_renew_interned(&state->perfetto))
+			perfetto_renew_interned(&state->perfetto);
+		put_open_hold(state, &conversion->open_holds.entries[i].event);
+	}
 }
 
 static void put_switch(struct perfetto_conversion *state, const struct etl_event *event)
@@ -378,8 +447,11 @@ static void put_events(struct perfetto_conversion *state)
 			put_resource(state, event);
 		else if (event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP)
 			put_switch(state, event);
+		else if (event->hook_id == NTKLOG_LOG_TYPE_OPEN_HOLD)
+			add_open_hold(state, event);
 	}
 	put_ordered_slices(state, true);
+	put_open_holds(state);
 }
 
 /**
@@ -418,7 +490,6 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	err = finish_output(stream, path);
 	if (stream != stdout)
 		fclose(stream);
-	free(conversion->callers);
 	if (conversion->no_memory || perfetto->no_memory || perfetto->tracks.timelines.no_memory) {
 		message("%s: %s", path, strerror(ENOMEM));
 		err = -1;

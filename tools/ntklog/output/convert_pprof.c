@@ -249,24 +249,44 @@ static void add_task(struct profile *profile, Pprof__Sample *sample, uint32_t th
 	add_label(profile, sample, "pid", NULL, process_id);
 }
 
-static void add_stack(struct profile *profile, const struct stack_entry *entry)
+static void add_stack(struct profile *profile, const struct stack_sum *sum, uint64_t class,
+		      uint32_t thread_id, const uint64_t *addresses, size_t address_count)
 {
-	Pprof__Sample *sample = add_sample(profile, &entry->sum);
-	const struct stack_stats_key *key = &entry->key;
+	Pprof__Sample *sample = add_sample(profile, sum);
 	char name[NAME_SIZE];
 	size_t i;
 
 	if (!sample)
 		return;
-	for (i = 0; i < entry->address_count; i++)
+	for (i = 0; i < address_count; i++)
 		APPEND(profile, sample->n_location_id, sample->location_id,
-		       find_location_id(profile, key->addresses[i]));
-	if (!entry->address_count)
+		       find_location_id(profile, addresses[i]));
+	if (!address_count)
 		APPEND(profile, sample->n_location_id, sample->location_id,
 		       add_location(profile, 0, "(no stack)"));
-	names_format_address(profile->names, key->class, name, sizeof(name));
+	names_format_address(profile->names, class, name, sizeof(name));
 	add_label(profile, sample, "class", name, 0);
-	add_task(profile, sample, key->attribute_number);
+	add_task(profile, sample, thread_id);
+}
+
+/*
+ * Add a wait that had not ended, or was before a hold that had not, so that the profile has the
+ * waits of which it charges the holders.
+ */
+static void add_open_wait(struct profile *profile, const struct open_hold *hold)
+{
+	const struct ntklog_open_hold *event = &hold->event;
+	const struct stack_sum sum = {
+		.waited_count = 1,
+		.wait_only_count = 1,
+		.wait_sum = open_hold_wait_ns(event, profile->file) / 1e9 *
+			    (double)profile->file->cycle_freq,
+	};
+	const uint64_t caller = event->caller;
+
+	if (hold->is_wanted && sum.wait_sum > 0)
+		add_stack(profile, &sum, hold->class, event->thread_id, &caller,
+			  caller ? 1 : 0);
 }
 
 static void add_others(struct profile *profile, const struct stack_sum *sum)
@@ -384,6 +404,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	struct profile profile = { .file = file, .names = names };
 	const struct stack_entry *entry;
 	int err = -1;
+	size_t i;
 
 	analysis.selection = selection;
 	analysis.names = names;
@@ -395,7 +416,11 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	if (profile.message) {
 		add_profile_header(&profile, &analysis);
 		for (entry = analysis.stacks.stacks; entry; entry = entry->hh.next)
-			add_stack(&profile, entry);
+			add_stack(&profile, &entry->sum, entry->key.class,
+				  entry->key.attribute_number, entry->key.addresses,
+				  entry->address_count);
+		for (i = 0; i < analysis.open_holds.count; i++)
+			add_open_wait(&profile, &analysis.open_holds.entries[i]);
 		add_others(&profile, &analysis.stacks.others);
 	}
 	if (profile.no_memory || analysis.stacks.no_memory || analysis.charge_sums.no_memory)

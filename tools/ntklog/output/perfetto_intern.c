@@ -19,6 +19,7 @@
 
 static const char *const category_names[PERFETTO_CATEGORIES] = {
 	[PERFETTO_WAIT] = "wait",
+	[PERFETTO_CLASS_WAIT] = "class_wait",
 	[PERFETTO_HOLD] = "hold",
 	[PERFETTO_RELEASE] = "release",
 	[PERFETTO_RUN] = "run",
@@ -34,6 +35,7 @@ static const char *const argument_names[PERFETTO_ARGUMENTS] = {
 	[PERFETTO_KIND] = "kind",
 	[PERFETTO_CLASS] = "class",
 	[PERFETTO_CONTENTION] = "contention",
+	[PERFETTO_OPEN] = "open",
 	[PERFETTO_STATE] = "state",
 	[PERFETTO_WAIT_REASON] = "wait_reason",
 };

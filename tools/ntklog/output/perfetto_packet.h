@@ -21,6 +21,7 @@
 /* Categories of slices, by which viewers select them. */
 enum perfetto_category {
 	PERFETTO_WAIT = 1,
+	PERFETTO_CLASS_WAIT,	/* a wait once more, on a track of its class */
 	PERFETTO_HOLD,
 	PERFETTO_RELEASE,
 	PERFETTO_RUN,
@@ -37,6 +38,7 @@ enum perfetto_argument_kind {
 	PERFETTO_KIND,
 	PERFETTO_CLASS,
 	PERFETTO_CONTENTION,
+	PERFETTO_OPEN,
 	PERFETTO_STATE,
 	PERFETTO_WAIT_REASON,
 	PERFETTO_ARGUMENTS,

@@ -146,11 +146,35 @@ static const struct column waiter_columns[] = {
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max_cell, "longest wait"),
 };
 
-/* Sum of a waiter's rows for all locks, in a hash table by the waiter's label. */
+/* Sum of a waiter's rows for all locks, in a hash table by the text of its label. */
 struct waiter_sum {
 	struct charge_row row;
+	struct charge_label label;
 	UT_hash_handle hh;
 };
+
+/* @label: label of the waiter, which may have the context or the way in which it got the lock */
+static struct waiter_sum *find_waiter(struct waiter_sum **sums, const struct charge_label *label)
+{
+	size_t length = strlen(label->text) - label->context_length;
+	struct waiter_sum *sum;
+
+	HASH_FIND(hh, *sums, label->text, length, sum);
+	if (sum)
+		return sum;
+	sum = calloc(1, sizeof(*sum));
+	if (!sum)
+		return NULL;
+	sum->label.text = strndup(label->text, length);
+	sum->row.key.first_label = &sum->label;
+	if (sum->label.text)
+		HASH_ADD_KEYPTR(hh, *sums, sum->label.text, length, sum);
+	if (sum->hh.tbl)
+		return sum;
+	free(sum->label.text);
+	free(sum);
+	return NULL;
+}
 
 /* Make a row for each waiter: the sum of its rows for all locks. */
 static void make_waiter_rows(struct report *report)
@@ -163,7 +187,7 @@ static void make_waiter_rows(struct report *report)
 	for_each_charge_row(row, charge_sums) {
 		if (row->key.kind != CHARGE_ROW_WAITER)
 			continue;
-		hash_find_or_add(sums, row.key.first_label, &row->key.first_label, UINT32_MAX, sum);
+		sum = find_waiter(&sums, row->key.first_label);
 		if (sum)
 			charge_row_add(&sum->row, row);
 		else
@@ -171,6 +195,7 @@ static void make_waiter_rows(struct report *report)
 	}
 	while ((sum = hash_take_first(sums))) {
 		table_add_row(table, report, &sum->row);
+		free(sum->label.text);
 		free(sum);
 	}
 	table_hide_column(table, table_find_column(table, "lock"));

@@ -363,7 +363,8 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 	print_observed_times(report, stream, before, after);
 	if (report_lacks_names(report))
 		print_fact(stream, before, after,
-			   "NO NAMES: locks and callers are addresses: copy FILE.names with FILE, or record without --no-names");
+			   "NO NAMES: locks and callers are addresses: %s, or record without --no-names",
+			   report->is_stream ? "give --names FILE" : "copy FILE.names with FILE");
 	if (file->events_lost || file->buffers_lost)
 		print_fact(stream, before, after,
 			   "LOST: %u events, %u buffers; the numbers below are of the rest",

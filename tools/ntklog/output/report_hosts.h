@@ -17,7 +17,7 @@
  * @start_filetime: FILETIME of the begin of the recording
  * @events_of_lock: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
- * @has_lock_counts: its tables show how many locks a row adds up
+ * @has_lock_counts: its tables show how many locks a class has
  * @damage: error of the file; empty: none
  */
 struct report_host {

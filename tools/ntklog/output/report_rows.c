@@ -103,7 +103,7 @@ const char *report_label_text(const struct charge_label *label)
  * @report: its analysis is set
  * @key: class
  *
- * Return: the number of addresses in the records; 1 if the lock has no class.
+ * Return: the number of addresses in the selected records; 1 if the lock has no class.
  */
 double report_lock_count(const struct report *report, uint64_t key)
 {

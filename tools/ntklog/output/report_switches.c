@@ -164,9 +164,9 @@ static double switches_cell(const struct report *report, const void *row)
 static double per_second_cell(const struct report *report, const void *row)
 {
 	const struct processor_stats *cpu = row;
-	double time = (double)(cpu->last_time - cpu->first_time);
+	double ticks = switch_stats_known_ticks(&report->analysis->switches, cpu);
 
-	return share_of((double)cpu->switch_count * 1e9, report_ticks_ns(report, time));
+	return share_of((double)cpu->switch_count * 1e9, report_ticks_ns(report, ticks));
 }
 
 static double busy_share_cell(const struct report *report, const void *row)
@@ -209,13 +209,19 @@ static const struct column processor_columns[] = {
 		      .drop_order = 1),
 };
 
+/* A CPU without a switch in the window may have run a thread all the time. */
+static bool has_row(const struct processor_stats *cpu)
+{
+	return cpu->switch_count || cpu->gap_count || cpu->busy_ticks > 0 || cpu->idle_ticks > 0;
+}
+
 static void make_processors(struct report *report)
 {
 	const struct switch_stats *stats = &report->analysis->switches;
 	size_t i;
 
 	for (i = 0; i < stats->processor_count; i++)
-		if (stats->processors[i].switch_count &&
+		if (has_row(&stats->processors[i]) &&
 		    !table_add_row(&report->tables[REPORT_PROCESSORS], report,
 				   &stats->processors[i]))
 			return;

@@ -131,7 +131,7 @@ bool report_shows_per_second(const struct report *report)
 }
 
 /**
- * report_has_lock_counts() - test whether the tables show how many locks a row adds up
+ * report_has_lock_counts() - test whether the tables show how many locks a class has
  * @report: its analysis and names are set
  *
  * Return: true if locks are summed up by their classes.

@@ -128,6 +128,21 @@ class Charge(Case):
         self.assertIn("CallerAddress=0xffffffff81000101 CallerAddressSymbol=holds_long+0x1",
                       run_tool("dump", self.path).stdout)
 
+    def test_filter_by_caller_selects_records_of_sleeping_locks(self):
+        self.write_events(
+            etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 5000), sleeping_event(1000, 5000),
+            etl.caller_event(LOCK, OTHER, time_stamp=BASE + 5100),
+            sleeping_event(5000, 5100, 3000, thread=56),
+            sleeping_event(5100, 5200, 1000, thread=57))
+        for expression in "caller == holds_too", "kind == mutex && caller ~ holds_too":
+            report = json.loads(self.report("--json", "--filter", expression))
+            self.assertEqual(round(report["answer"]["wait_total_ns"] / NS), 3000, expression)
+            self.assertEqual([row["releases"] for row in report["resources"]], [1])
+        lines = run_tool("dump", "--filter", "caller == holds_too && lock == my_lock",
+                         self.path).stdout.splitlines()
+        self.assertEqual([line.split()[2] for line in lines], ["NtklogCaller", "Resource"])
+        self.assertIn("ThreadId=56", lines[1])
+
     def test_caller_of_a_lost_record_is_not_given_to_a_later_record(self):
         self.write_events(
             etl.caller_event(LOCK, HOLDER, time_stamp=BASE + 900), sleeping_event(1000, 5000),

@@ -219,6 +219,13 @@ class One(Case):
         self.assertEqual((row["lock"], row["waiter"], row["waits"],
                           round(row["wait_total_ns"] / NS), round(row["wait_max_ns"] / NS)),
                          ("(all)", "56 waiter", 2, 3020, 3000))
+        # A waiter that read one of the locks is the same waiter.
+        self.write_events(sleeping_event(1000, 5000, kind="rwsem"),
+                          sleeping_event(5000, 5100, 3000, thread=56, kind="rwsem", action=0x42),
+                          sleeping_event(1000, 6000, address=inner),
+                          sleeping_event(6000, 6100, 20, thread=56, address=inner))
+        (row,) = json.loads(self.report("--json", *options))["waiters"]
+        self.assertEqual((row["waiter"], row["waits"]), ("56 waiter", 2))
         text = self.report(*options).splitlines()
         self.assertEqual(text[-2].split(), ["waiter", "waits", "wait", "share", "wait", "max"])
         result = run_tool("report", *options, self.path, self.path)

@@ -409,6 +409,10 @@ class Reports(Base):
         text = run_tool("report", "--table", "locks", self.etl).stdout
         self.assertIn(" locks ", text)
 
+    def test_only_locks_of_selected_records_are_counted(self):
+        self.assertEqual(self.rows_by_lock("--filter", "lock != 0x%x" % self.LOCKS[0]),
+                         {"dentry.d_lockref.lock": (3, 2), "inode.i_lock": (1, 1)})
+
     def test_addresses_option_shows_each_lock_by_itself(self):
         result = run_tool("report", "--json", "--addresses", self.etl)
         rows = json.loads(result.stdout)["locks"]

@@ -279,13 +279,14 @@ class Perfetto(Case):
         data = etl.file(etl.caller_event(address, 0xFFFFFFFF81234567, time_stamp=at),
                         etl.linux_lock_event("mutex", address=address),
                         etl.linux_lock_event("mutex", time_stamp=at + 9))
-        for options in (), ("--filter", "hold > 0ns"):
+        for options, count in (((), 4), (("--filter", "hold > 0ns"), 4),
+                               (("--filter", "caller == 0xffffffff81234567"), 2)):
             self.convert("--perfetto", data, 0, *options)
             with open(self.out, "rb") as stream:
                 slices = self.without_class_slices(self.decode(stream.read()))
             self.assertEqual([(made["cat"], made["args"].get("caller")) for made in slices],
                              [("wait", None), ("hold", "0xffffffff81234567"), ("wait", None),
-                              ("hold", None)])
+                              ("hold", None)][:count])
 
     def test_sleeping_locks_make_slices_with_their_kind(self):
         for kind in etl.LINUX_KINDS:
@@ -404,8 +405,8 @@ class Perfetto(Case):
                                          spin_event(0x200, 20000, 20000, 30000, 9))
         self.assertEqual([(made["track"], made["name"], made["cat"], made["ts"], made["dur"])
                           for made in trace.slices if made["group"].startswith("waits")],
-                         [("queue.lock", "thread 7", "wait", 0, 2048),
-                          ("queue.lock", "b 8", "wait", 2048, 4096)])
+                         [("queue.lock", "thread 7", "class_wait", 0, 2048),
+                          ("queue.lock", "b 8", "class_wait", 2048, 4096)])
         # Slots of a power of two: the average number of waiters in each.
         (counter,) = trace.counters.items()
         self.assertEqual(counter[0], "queue.lock: waiters")

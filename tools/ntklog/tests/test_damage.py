@@ -3,6 +3,7 @@
 """Damaged files: the tool reports a damage with its offset, and goes on reading."""
 
 import gzip
+import lzma
 import json
 import os
 import re
@@ -37,10 +38,16 @@ class Damaged(unittest.TestCase):
     def test_gzip_file_is_named(self):
         self.check_damage(gzip.compress(self.undamaged_file()), 0, "a gzip file: unpack it", 0)
 
+    def test_other_files_are_named(self):
+        self.check_damage(lzma.compress(self.undamaged_file()), 0, "an xz file: unpack it", 0)
+        self.check_damage(b"boot 0123-4567 1\nffffffff81000000 T f\n" * 9, 0,
+                          "the names of one: give the file without .names", 0)
+
     def test_directory_is_refused_without_an_offset(self):
         with tempfile.TemporaryDirectory() as directory:
             result = run_tool("info", directory)
-            self.assertEqual(result.stderr, "ntklog: %s: Is a directory\n" % directory)
+            self.assertEqual(result.stderr,
+                             "ntklog: %s: a directory: give one of its files\n" % directory)
 
     def test_text_file_is_refused(self):
         self.check_damage(b"This is not an ETL file, as anybody can see from it. " * 9,

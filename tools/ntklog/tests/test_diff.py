@@ -105,6 +105,9 @@ class Diff(tool.Case):
                                         "copy FILE.names with FILE, or record without --no-names\n")
         report = run_tool("report", self.after)
         self.assertIn("\nNO NAMES: locks and callers are addresses: copy FILE.names", report.stdout)
+        with open(self.after, "rb") as stream:
+            self.assertIn("\nNO NAMES: locks and callers are addresses: give --names FILE,",
+                          run_tool("report", "-", stdin=stream).stdout)
         self.assertIn("locks and callers have no names",
                       run_tool("report", self.path, self.after).stderr)
         with open(self.after + ".names", "w", encoding="utf-8") as stream:

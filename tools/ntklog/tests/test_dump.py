@@ -578,7 +578,7 @@ class CommandLine(unittest.TestCase):
         result = run_tool("dump", "/")
         self.assertEqual(result.returncode, 1)
         self.assertIn("the directory has no file *.etl", result.stderr)
-        self.assertIn("Is a directory", run_tool("info", "/").stderr)
+        self.assertIn("/: a directory: give one of its files", run_tool("info", "/").stderr)
 
     def test_full_device_is_reported(self):
         with tempfile.NamedTemporaryFile(suffix=".etl") as stream:

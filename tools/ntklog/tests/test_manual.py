@@ -137,6 +137,10 @@ class Completion(unittest.TestCase):
             self.assertGreater(len(meaning), 4, name)
         self.assertIn("releases", columns_of_help("--table", "resources"))
         self.assertNotIn("caller", columns_of_help("--table", "resources"))
+        for arguments in (), ("absent.etl",):
+            said = run_command(NTKLOG, "report", "--columns", "help", "--table", "waiters",
+                               *arguments)
+            self.assertEqual(re.findall(r"^(\w+): ", said.stdout, re.M), ["waiters"])
 
     def test_an_unknown_column_lists_the_names_of_this_report(self):
         with tempfile.NamedTemporaryFile(suffix=".etl") as stream:

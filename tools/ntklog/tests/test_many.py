@@ -228,15 +228,20 @@ class Many(Fleet):
         self.assertIn('no event is of a lock "0x30"', result.stderr)
         self.assertEqual(result.stdout, "")
 
+    def test_a_file_that_is_given_twice_is_named(self):
+        (path,) = self.write_fleet(1)
+        self.assertEqual(run_tool("report", path, path).stderr,
+                         "ntklog: %s: given twice: its events count twice\n" % path)
+
     def test_options_for_one_file_are_refused_for_many(self):
         paths = self.write_fleet(2)
         for options in ("--html", "-"), ("--folded",):
             result = self.report_files(*options, *paths, status=2)
             self.assertIn("--html and --folded take one file", result.stderr)
         result = self.report_files("--columns", "moon", *paths, status=2)
-        self.assertIn('no table has a column "moon"', result.stderr)
+        self.assertIn('no printed table has a column "moon"', result.stderr)
         result = self.report_files("--sort", "moon", *paths, status=2)
-        self.assertIn('no table has a column "moon"', result.stderr)
+        self.assertIn('no printed table has a column "moon"', result.stderr)
         directory = os.path.join(self.directory.name, "directory")
         os.mkdir(directory)
         result = self.report_files(directory, status=1)

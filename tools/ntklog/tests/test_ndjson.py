@@ -69,7 +69,19 @@ class Ndjson(tool.Case):
                 columns[column[1] + "_ns" * (column[2] == "time")] = column[2]
         schema = fields_of_schema()
         del schema["recordings"]
+        # A point of time may be before the recording.
+        self.assertEqual(schema["longest"].pop("at_ns"), "moment")
+        self.assertEqual(tables["longest"].pop("at_ns"), "time")
         self.assertEqual(schema, tables)
+
+    def test_wait_before_the_recording_is_as_the_schema_says(self):
+        path = self.write_trace("early.etl", etl.linux_lock_event(
+            "mutex", acquire=etl.START_CLOCK + 1000, hold=1000, wait=5000,
+            time_stamp=etl.START_CLOCK + 2000))
+        lines = self.ndjson_rows("--table", "longest", path)
+        self.assertLess(min(line["at_ns"] for line in lines if "at_ns" in line), 0)
+        for line in lines:
+            jsonschema.Draft7Validator(read_schema()).validate(line)
 
     def test_rows_are_those_of_json_with_host_and_start(self):
         path = SAMPLES[0]

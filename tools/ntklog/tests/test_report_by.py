@@ -148,7 +148,7 @@ class By(Case):
                                                           "--by", "thread")))
         result = run_tool("report", "--columns", "by", self.path)
         self.assertEqual(result.returncode, 2)
-        self.assertIn('no table has a column "by"', result.stderr)
+        self.assertIn('no printed table has a column "by"', result.stderr)
 
     def test_report_of_all_tables_is_split_where_it_can_be(self):
         self.write_mixed_records()

@@ -220,10 +220,10 @@ class Output(Mixed):
 
     def test_wrong_options_are_refused(self):
         for options, words in (
-                (["--sort", "frobs"], 'no table has a column "frobs"'),
-                (["--columns", "lock,frobs"], 'no table has a column "frobs"'),
+                (["--sort", "frobs"], '--sort: no printed table has a column "frobs"'),
+                (["--columns", "lock,frobs"], '--columns: no printed table has a column "frobs'),
                 (["--table", "frobs"], 'no table "frobs"'),
-                (["--table", "threads", "--sort", "spins"], 'no table has a column "spins"'),
+                (["--table", "threads", "--sort", "spins"], 'printed table has a column "spins"'),
                 (["--top", "x"], "is no number"), (["--top", " -3"], "is no number"),
                 (["--json", "--csv"], "one of --json")):
             with self.subTest(options):

@@ -186,6 +186,30 @@ class ContextSwaps(Case):
             self.assertAlmostEqual(processor["busy"], 500 / 900)
             self.assertAlmostEqual(processor["idle_total_ns"], 400 * NS)
 
+    def test_runs_are_cut_at_the_selected_time(self):
+        """A thread that runs during the whole window has its switches before and after it."""
+        self.write(etl.header_buffer(3) + etl.buffer([
+            self.swap_event(100, 7, 0), self.swap_event(4000, 0, 7), self.swap_event(4100, 8, 0),
+            self.swap_event(9000, 0, 8)]) + etl.buffer([
+                self.swap_event(200, 9, 0), self.swap_event(9500, 0, 9)], processor=1, sequence=2))
+        sums = []
+        for options in ((), ("--to", "0.0025"), ("--from", "0.0025", "--to", "0.004"),
+                        ("--from", "0.004")):
+            report = json.loads(self.report("--json", *options).stdout)
+            sums.append((
+                {row["thread"]: (round(row["run_total_ns"] / NS), row["switches"])
+                 for row in report["threads"]},
+                [(row["processor"], row["switches"], round(row["busy_total_ns"] / NS),
+                  round(row["idle_total_ns"] / NS), row["unknown"])
+                 for row in sorted(report["processors"], key=lambda row: row["processor"])]))
+        self.assertEqual(sums, [
+            ({7: (3900, 1), 8: (4900, 1), 9: (9300, 1)}, [(0, 4, 8800, 100, 0),
+                                                          (1, 2, 9300, 0, 0)]),
+            ({7: (3900, 1), 8: (900, 1), 9: (4800, 1)}, [(0, 3, 4800, 100, 0),
+                                                         (1, 1, 4800, 0, 0)]),
+            ({8: (3000, 0), 9: (3000, 0)}, [(0, 0, 3000, 0, 0), (1, 0, 3000, 0, 0)]),
+            ({8: (1000, 0), 9: (1500, 0)}, [(0, 1, 1000, 0, 0), (1, 1, 1500, 0, 0)])])
+
     def test_switch_from_an_unexpected_thread_counts_as_unknown(self):
         """The thread switched from is not the thread switched to before, so records are missing."""
         report = self.json_of(self.swap_event(100, 7, 0), self.swap_event(400, 9, 8))

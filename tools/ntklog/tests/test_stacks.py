@@ -72,8 +72,8 @@ class Case(tool.Case):
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stdout
 
-    def read_stack_counts(self):
-        return json.loads(self.run_report("--json"))["stack_counts"]
+    def read_stack_counts(self, *options):
+        return json.loads(self.run_report("--json", *options))["stack_counts"]
 
 
 class Placing(Case):
@@ -86,6 +86,16 @@ class Placing(Case):
                                                    ("SpinLock", [ANOTHER])])
         self.assertEqual(self.read_stack_counts(),
                          {"found": 2, "missing": 0, "unknown": 0, "alone": 0})
+
+    def test_stacks_of_selected_events_are_counted(self):
+        self.write_events_and_names(etl.stacks_rundown(2), spin_event(), etl.stack_event(T, CHAIN),
+                                    spin_event(T + 2), spin_event(T + 4000, thread=56),
+                                    etl.stack_event(T + 4000, CHAIN, thread=56))
+        for options, counts in (((), (2, 1)), (("--from", "1.001"), (1, 0)),
+                                (("--to", "1.001"), (1, 1)),
+                                (("--filter", "thread == 55"), (1, 1))):
+            self.assertEqual(self.read_stack_counts(*options),
+                             {"found": counts[0], "missing": counts[1], "unknown": 0, "alone": 0})
 
     def test_text_has_the_stack_below_its_event(self):
         self.write_events_and_names(spin_event(), etl.stack_event(T, CHAIN), spin_event(T + 2))

@@ -159,7 +159,7 @@ class Streams(tool.Case):
             self.check_all_commands(bytes(data))
             of_file, of_pipe = self.run_on_file_and_pipe(bytes(data), "dump", env=NOWHERE)
             self.assertEqual((of_file[0], of_pipe[0]), (0, 1))
-            self.assertIn("TMPDIR: No such file or directory", of_pipe[2])
+            self.assertIn("TMPDIR: /nonexistent: No such file or directory", of_pipe[2])
 
     def test_compressed_stream_is_refused(self):
         """Only the first buffer can be read; the others are not marked as compressed."""
@@ -247,7 +247,7 @@ class Streams(tool.Case):
         of_file, of_pipe = self.run_on_file_and_pipe(bytes(data), "dump")
         self.assertEqual(of_file[0], 0, of_file[2])
         self.assertEqual(of_pipe, of_file)
-        self.assertIn("TMPDIR: No such file or directory",
+        self.assertIn("TMPDIR: /nonexistent: No such file or directory",
                       self.run_on_file_and_pipe(bytes(data), "dump", env=NOWHERE)[1][2])
 
     def test_file_of_an_endless_stream_stays_small(self):
