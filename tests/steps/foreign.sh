@@ -32,7 +32,7 @@ build_tool generate
 # shellcheck disable=SC2086 # words
 run_guest "$kernel" loaded sessions records resources torture foreign $sleeping
 run_check_program "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_rundown \
-	Records.test_{spin_lock_fields_have_possible_values,ntklog_dump_prints_the_same} \
+	Records.test_{spin_lock_fields_have_possible_values,ntklog_dump_prints_the_decoded_records} \
 	Records.test_every_event_is_counted \
 	Records.test_contended_acquisitions_are_sampled_by_the_rate
 run_check_program "$kernel" check_modes.py WaitsAlone

@@ -12,5 +12,5 @@ export PROCESSORS=3
 vm_options=(-c "$PROCESSORS" -a clearcpuid=159)
 run_guest 6.12-rt loaded sessions records resources torture rt
 run_check_program 6.12-rt check_e2e.py Resources Session.test_idle_session_has_its_rundown \
-	Records.test_{spin_lock_fields_have_possible_values,ntklog_dump_prints_the_same} \
+	Records.test_{spin_lock_fields_have_possible_values,ntklog_dump_prints_the_decoded_records} \
 	Records.test_every_event_is_counted

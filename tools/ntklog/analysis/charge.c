@@ -14,7 +14,8 @@
  * Holds that the searches for one link of a chain visit for one wait, divided among the holds that
  * the wait is charged to. Otherwise a wait for thousands of holds, each of which looks back over
  * all newer records of its task, takes a second. A search in a wait for a few holds may visit all
- * that are kept. The one for the waits during a hold of a spin lock visits fewer: see NESTED_VISITS_MAX.
+ * that are kept. The one for the waits during a hold of a spin lock visits fewer: see
+ * NESTED_VISITS_MAX.
  */
 #define VISITS_MAX		(4 * CHARGE_KEPT_MAX)
 
