@@ -229,9 +229,7 @@ def text_lines(made, names):
             if name in DURATIONS and not is_no_duration(name, value, fields):
                 value = duration_text(value)
                 name = name.removesuffix("InCycles")
-            if isinstance(named, Address):
-                value = value.split(" ")[0]
-            elif named is not None:
+            if named is not None:
                 value = value.replace(" ", "_").replace("\t", "_")
             line += " %s=%s" % (name, value)
         yield line + "\n"

@@ -78,6 +78,21 @@ class Trap(Base):
         self.assertIn("none of 4 events has met the condition: nothing is written", error)
         self.assertEqual([name for name in os.listdir(self.directory) if "a.etl" in name], [])
 
+    def test_lock_that_sleeps_is_found_by_its_caller(self):
+        at = etl.START_CLOCK + 20 * SECOND
+        self.log_buffers_of_cpu0(buffer_at(1, 1), etl.buffer([
+            etl.caller_event(0x40, 0x5000, time_stamp=at),
+            etl.linux_lock_event("mutex", time_stamp=at, address=0x40)], sequence=2), buffer_at(21, 3))
+        self.run_trap("--on", "caller == 0x5000 && kind == mutex", "--before", "2")
+        self.assertEqual(self.sequence_numbers(self.etl), [2, 3])
+
+    def test_holds_at_the_stop_are_no_event(self):
+        at = etl.START_CLOCK + 20 * SECOND
+        self.log_buffers_of_cpu0(etl.buffer([etl.open_hold_event(at), etl.open_hold_event(
+            at, "held", address=0x40, since=at - 2 * SECOND, thread=55)]))
+        for condition in "hold > 1s", "thread == 55", "kind == mutex":
+            self.run_trap("--on", condition, "--duration", "0.3", status=3)
+
     def keep_earlier_files(self):
         for name in "a.etl", "a.etl.names", "a.etl.old":
             self.write_file(name, "earlier " + name)
