@@ -7,6 +7,9 @@
 #include "charge.h"
 #include "charge_rings.h"
 
+/* Holds that are sorted without qsort(). */
+#define FEW_HOLDS	16
+
 /* Parts of a time: the task ran, was ready without a CPU, and was blocked. */
 #define OFF_CPU_PARTS	3
 
@@ -233,6 +236,24 @@ static int compare_acquire_times(const void *a, const void *b)
 	       (left->release_time < right->release_time);
 }
 
+/* Sort a few holds without the calls of qsort(), which cost more than most waits have holds. */
+static void sort_by_acquire_time(const struct charge_hold **holds, size_t count)
+{
+	size_t i, at;
+
+	if (count > FEW_HOLDS) {
+		qsort(holds, count, sizeof(*holds), compare_acquire_times);
+		return;
+	}
+	for (i = 1; i < count; i++) {
+		const struct charge_hold *hold = holds[i];
+
+		for (at = i; at && compare_acquire_times(&hold, &holds[at - 1]) < 0; at--)
+			holds[at] = holds[at - 1];
+		holds[at] = hold;
+	}
+}
+
 /* Find the recorded holds that overlap a wait, in the order of their acquisition. */
 static size_t find_overlapping_holds(struct charger *charger, const struct charge_hold *waiter)
 {
@@ -248,8 +269,7 @@ static size_t find_overlapping_holds(struct charger *charger, const struct charg
 		    hold->acquire_time < waiter->acquire_time &&
 		    (hold->release_time > hold->acquire_time || hold->start_is_unknown))
 			charger->overlaps[count++] = hold;
-	if (count > 1)
-		qsort(charger->overlaps, count, sizeof(*charger->overlaps), compare_acquire_times);
+	sort_by_acquire_time(charger->overlaps, count);
 	return count;
 }
 

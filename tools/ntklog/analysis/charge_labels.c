@@ -92,6 +92,9 @@ static void format_task(const struct names *names, uint32_t thread_id, char *tex
 {
 	const char *name = names_find_thread_name(names, thread_id);
 
+	/* A longer name would leave no room for the function in a label. */
+	if (size > NAME_SIZE)
+		size = NAME_SIZE;
 	if (name)
 		snprintf(text, size, "%s", name);
 	else if (!thread_id)
@@ -100,6 +103,18 @@ static void format_task(const struct names *names, uint32_t thread_id, char *tex
 		snprintf(text, size, "task %u", thread_id);
 	/* snprintf() may have cut the name within a character. */
 	text_clean(text);
+}
+
+static void format_thread(const struct names *names, uint32_t thread_id, char *text, size_t size)
+{
+	char task[NAME_SIZE];
+
+	if (names_find_thread_name(names, thread_id)) {
+		format_task(names, thread_id, task, sizeof(task));
+		snprintf(text, size, "%u %s", thread_id, task);
+	} else {
+		snprintf(text, size, "%u", thread_id);
+	}
 }
 
 static void format_process(const struct names *names, const struct charge_hold *hold, char *text,
@@ -190,16 +205,12 @@ void charge_format_attribute(const struct names *names, enum charge_attribute at
 {
 	char function[NAME_SIZE], task[NAME_SIZE];
 
-	format_task(names, hold->thread_id, task, sizeof(task));
 	if (attribute == CHARGE_BY_STACK && hold->frames && hold->frames[0]) {
 		format_stack(names, hold->frames, text, size);
 	} else if (attribute == CHARGE_BY_TASK) {
-		snprintf(text, size, "%s", task);
+		format_task(names, hold->thread_id, text, size);
 	} else if (attribute == CHARGE_BY_THREAD) {
-		if (names_find_thread_name(names, hold->thread_id))
-			snprintf(text, size, "%u %s", hold->thread_id, task);
-		else
-			snprintf(text, size, "%u", hold->thread_id);
+		format_thread(names, hold->thread_id, text, size);
 	} else if (attribute == CHARGE_BY_PROCESS) {
 		format_process(names, hold, text, size);
 	} else if (attribute == CHARGE_BY_CGROUP) {
@@ -209,11 +220,14 @@ void charge_format_attribute(const struct names *names, enum charge_attribute at
 	} else if (attribute == CHARGE_BY_IRQL) {
 		format_irql(hold, text, size);
 	} else if (!charge_format_function(names, hold, function, sizeof(function))) {
-		snprintf(text, size, "%s", attribute == CHARGE_BY_FUNCTION ? "unknown function" :
-			 task);
+		if (attribute == CHARGE_BY_FUNCTION)
+			snprintf(text, size, "unknown function");
+		else
+			format_task(names, hold->thread_id, text, size);
 	} else if (attribute == CHARGE_BY_FUNCTION || (hold->caller && !hold->is_sleeping_lock)) {
 		snprintf(text, size, "%s", function);
 	} else {
+		format_task(names, hold->thread_id, task, sizeof(task));
 		snprintf(text, size, "%s in %s", task, function);
 	}
 }

@@ -78,9 +78,8 @@ static void drop_light_classes(struct charge_sums *sums)
 
 static bool keys_are_equal(const struct charge_row_key *a, const struct charge_row_key *b)
 {
-	return a->class == b->class && a->first_label == b->first_label && a->second_label ==
-		b->second_label &&
-	       a->kind == b->kind;
+	return a->class == b->class && a->first_label == b->first_label &&
+	       a->second_label == b->second_label && a->kind == b->kind;
 }
 
 /* Return the entry of @row_index that has the row, or in which it is to be entered. */
@@ -168,26 +167,36 @@ void charge_row_add(struct charge_row *sum, const struct charge_row *row)
 		sum->longest_piece = row->longest_piece;
 }
 
-/* Add a row to the row "(others)" of its kind, and mark it as dropped. */
-static void add_row_to_others(struct charge_sums *sums, size_t number)
+/*
+ * Add a row to the row "(others)" of its kind, and mark it as dropped. @others_numbers has the
+ * numbers plus 1 of the rows "(others)" that were found.
+ */
+static void add_row_to_others(struct charge_sums *sums, size_t number, size_t *others_numbers)
 {
-	struct charge_label *others = &sums->fixed_labels[CHARGE_LABEL_OTHERS];
-	struct charge_row *sum = charge_find_row(sums, &(struct charge_row_key) {
-		.class = &sums->fallback_class,
-		.kind = sums->rows[number].key.kind,
-		.first_label = others,
-		.second_label = others,
-	});
+	size_t *others_number = &others_numbers[sums->rows[number].key.kind];
 
-	if (sum)
-		charge_row_add(sum, &sums->rows[number]);
+	if (!*others_number) {
+		struct charge_label *others = &sums->fixed_labels[CHARGE_LABEL_OTHERS];
+		struct charge_row *sum = charge_find_row(sums, &(struct charge_row_key) {
+			.class = &sums->fallback_class,
+			.kind = sums->rows[number].key.kind,
+			.first_label = others,
+			.second_label = others,
+		});
+
+		if (sum)
+			*others_number = sum - sums->rows + 1;
+	}
+	if (*others_number)
+		charge_row_add(&sums->rows[*others_number - 1], &sums->rows[number]);
 	sums->rows[number].key.class = NULL;
 }
 
 /* Drop the light rows, and the rows of dropped classes: if such a class returns, it begins anew. */
 static void drop_light_rows(struct charge_sums *sums)
 {
-	size_t counts[SIZE_BUCKETS] = { 0 }, count = sums->row_count, kept = 0, i;
+	size_t counts[SIZE_BUCKETS] = { 0 }, others_numbers[CHARGE_ROW_KINDS] = { 0 };
+	size_t count = sums->row_count, kept = 0, i;
 	struct size_limit limit;
 
 	for (i = 0; i < count; i++)
@@ -198,7 +207,7 @@ static void drop_light_rows(struct charge_sums *sums)
 
 		if (!charge_row_is_of_others(sums, row) &&
 		    (row->key.class->is_dropped || !is_kept(&limit, row->ticks)))
-			add_row_to_others(sums, i);
+			add_row_to_others(sums, i, others_numbers);
 	}
 	for (i = 0; i < sums->row_count; i++)
 		if (sums->rows[i].key.class)

@@ -106,6 +106,32 @@ static struct label_key make_label_key(const struct label_table *table,
 	return key;
 }
 
+/*
+ * Return the entry of the cache that has the label of a key and a stack. If none has it, empty one
+ * for it.
+ */
+static size_t find_cached_label(struct label_table *table, const struct label_key *key,
+				const uint64_t *frames)
+{
+	size_t first = mix_numbers(key->caller + key->flags, key->thread_id,
+				   frames ? frames[1] : 0) >> (64 - LABEL_CACHE_BITS);
+	size_t empty = first, way;
+
+	for (way = 0; way < LABEL_CACHE_WAYS; way++) {
+		size_t at = first ^ way;
+		const struct cached_label *cached = &table->cache[at];
+
+		if (!cached->label)
+			empty = at;
+		else if (!memcmp(&cached->key, key, sizeof(*key)) &&
+			 (!frames || !memcmp(table->cached_frames[at], frames,
+					     sizeof(table->cached_frames[at]))))
+			return at;
+	}
+	table->cache[empty].label = NULL;
+	return empty;
+}
+
 /**
  * label_table_find_hold() - find or add the label of a waiter or a holder
  * @table: the table
@@ -118,21 +144,18 @@ struct charge_label *label_table_find_hold(struct label_table *table,
 {
 	struct label_key key = make_label_key(table, hold);
 	const uint64_t *frames = key.flags & LABEL_KEY_HAS_FRAMES ? hold->frames : NULL;
-	struct cached_label *cached = &table->cache[mix_numbers(key.caller + key.flags,
-								key.thread_id,
-								frames ? frames[1] : 0) >>
-						    (64 - LABEL_CACHE_BITS)];
+	size_t at = find_cached_label(table, &key, frames);
+	struct cached_label *cached = &table->cache[at];
 	char text[CHARGE_LABEL_SIZE];
 
-	if (!cached->label || memcmp(&cached->key, &key, sizeof(key)) ||
-	    (frames && memcmp(cached->frames, frames, sizeof(cached->frames)))) {
+	if (!cached->label) {
 		charge_format_holder(table->names, table->attribute, hold, text, sizeof(text));
 		cached->label = label_table_find(table, text);
 		if (cached->label)
 			cached->label->context_length = strlen(charge_context_text(hold));
 		cached->key = key;
 		if (frames)
-			memcpy(cached->frames, frames, sizeof(cached->frames));
+			memcpy(table->cached_frames[at], frames, sizeof(table->cached_frames[at]));
 	}
 	return cached->label;
 }

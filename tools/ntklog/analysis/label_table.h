@@ -15,6 +15,9 @@
 
 #define LABEL_CACHE_BITS	13
 
+/* Entries of the cache in which a label may be. It must be a power of two. */
+#define LABEL_CACHE_WAYS	4
+
 /**
  * struct charge_label - a name of waiters, holders or functions
  * @hash: the key: hash_bytes() of the whole text and of its first half
@@ -38,7 +41,7 @@ struct charge_label {
  * @labels: table, by text
  * @no_memory: a label is missing for want of memory
  * @cache: labels of recent holds, by the members of a hold that make its label
- * @cache.frames: stack of the hold; not used unless the key has LABEL_KEY_HAS_FRAMES
+ * @cached_frames: stacks of these holds; not used unless the key has LABEL_KEY_HAS_FRAMES
  */
 struct label_table {
 	const struct names *names;
@@ -52,8 +55,8 @@ struct label_table {
 			uint32_t flags;
 		} key;
 		struct charge_label *label;
-		uint64_t frames[CHARGE_FRAMES_MAX];
 	} cache[1 << LABEL_CACHE_BITS];
+	uint64_t cached_frames[1 << LABEL_CACHE_BITS][CHARGE_FRAMES_MAX];
 };
 
 struct charge_label *label_table_find(struct label_table *table, const char *text);

@@ -156,7 +156,7 @@ class Many(Fleet):
         result = self.report_files(*paths, status=1)
         self.assertIn(paths[1] + ": ", result.stderr)
         self.assertIn("of 3 files; DAMAGED: 1 file\n", result.stdout)
-        many = json.loads(self.report("--json", *paths, status=1).stdout)
+        many = json.loads(self.report_files("--json", *paths, status=1).stdout)
         self.assertIn("the file ends inside a buffer", many["hosts"][1]["damage"])
 
     def test_directory_with_the_name_of_the_standard_input_is_not_read(self):
