@@ -255,7 +255,7 @@ void charge_limit_tables(struct charge_sums *sums)
  * @sums: open or finished
  * @row: row of @sums
  *
- * Return: true if @row is such a sum, which has the key of fold_row().
+ * Return: true if @row is such a sum, which has the key of add_row_to_others().
  */
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row)
 {
