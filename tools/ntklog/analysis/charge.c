@@ -236,11 +236,25 @@ static int compare_acquire_times(const void *a, const void *b)
 	       (left->release_time < right->release_time);
 }
 
-/* Sort a few holds without the calls of qsort(), which cost more than most waits have holds. */
+/*
+ * Sort holds that are in the opposite order of their releases. Unless readers overlap, that is also
+ * the opposite order of their acquisitions.
+ */
 static void sort_by_acquire_time(const struct charge_hold **holds, size_t count)
 {
 	size_t i, at;
 
+	for (i = 1; i < count && holds[i]->acquire_time < holds[i - 1]->acquire_time; i++)
+		;
+	if (i >= count) {
+		for (i = 0; i < count / 2; i++) {
+			const struct charge_hold *hold = holds[i];
+
+			holds[i] = holds[count - 1 - i];
+			holds[count - 1 - i] = hold;
+		}
+		return;
+	}
 	if (count > FEW_HOLDS) {
 		qsort(holds, count, sizeof(*holds), compare_acquire_times);
 		return;

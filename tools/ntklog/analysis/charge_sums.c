@@ -37,13 +37,17 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 		.first_label = first,
 		.second_label = second,
 	});
-	double variance = weight_variance(weight) * (double)ticks * (double)ticks;
 
 	if (!row)
 		return;
-	row->variance += variance;
-	if (variance > row->greatest_variance_part)
-		row->greatest_variance_part = variance;
+	/* A piece of weight 1 was written in any case, and adds no variance. */
+	if (weight > 1) {
+		double variance = weight_variance(weight) * (double)ticks * (double)ticks;
+
+		row->variance += variance;
+		if (variance > row->greatest_variance_part)
+			row->greatest_variance_part = variance;
+	}
 	row->piece_count += weight;
 	row->ticks += ticks * weight;
 	if (ticks > row->longest_piece)

@@ -106,15 +106,18 @@ static void index_rows(struct charge_sums *sums)
 		*find_index_entry(sums, &sums->rows[i].key) = i + 1;
 }
 
-/* Make room for another row. Returns false without memory. */
+static inline bool has_room_for_row(const struct charge_sums *sums)
+{
+	return sums->row_count < sums->row_index_size / 2;
+}
+
+/* Make room for more rows. Returns false without memory. */
 static bool grow_rows(struct charge_sums *sums)
 {
 	size_t size = sums->row_index_size ? 2 * sums->row_index_size : FIRST_INDEX_SIZE;
 	struct charge_row *rows;
 	uint32_t *index;
 
-	if (sums->row_count < sums->row_index_size / 2)
-		return true;
 	rows = reallocarray(sums->rows, size / 2, sizeof(*rows));
 	if (!rows)
 		return false;
@@ -139,7 +142,7 @@ struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge
 {
 	uint32_t *entry;
 
-	if (!grow_rows(sums)) {
+	if (!has_room_for_row(sums) && !grow_rows(sums)) {
 		sums->no_memory = true;
 		return NULL;
 	}
