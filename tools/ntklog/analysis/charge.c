@@ -7,9 +7,6 @@
 #include "charge.h"
 #include "charge_rings.h"
 
-/* Holds that are sorted without qsort(). */
-#define FEW_HOLDS	16
-
 /* Parts of a time: the task ran, was ready without a CPU, and was blocked. */
 #define OFF_CPU_PARTS	3
 
@@ -242,7 +239,7 @@ static int compare_acquire_times(const void *a, const void *b)
  */
 static void sort_by_acquire_time(const struct charge_hold **holds, size_t count)
 {
-	size_t i, at;
+	size_t i;
 
 	for (i = 1; i < count && holds[i]->acquire_time < holds[i - 1]->acquire_time; i++)
 		;
@@ -255,17 +252,7 @@ static void sort_by_acquire_time(const struct charge_hold **holds, size_t count)
 		}
 		return;
 	}
-	if (count > FEW_HOLDS) {
-		qsort(holds, count, sizeof(*holds), compare_acquire_times);
-		return;
-	}
-	for (i = 1; i < count; i++) {
-		const struct charge_hold *hold = holds[i];
-
-		for (at = i; at && compare_acquire_times(&hold, &holds[at - 1]) < 0; at--)
-			holds[at] = holds[at - 1];
-		holds[at] = hold;
-	}
+	qsort(holds, count, sizeof(*holds), compare_acquire_times);
 }
 
 /* Find the recorded holds that overlap a wait, in the order of their acquisition. */
