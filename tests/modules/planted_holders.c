@@ -137,7 +137,7 @@ static bool is_asleep(const struct role *role)
 	return READ_ONCE(role->has_arrived) && !task_is_running(role->task);
 }
 
-static bool others_are_asleep(const struct role *role)
+static bool later_roles_are_asleep(const struct role *role)
 {
 	const struct role *next;
 
@@ -202,7 +202,7 @@ static u64 preempted_from, preempted_until;
 /* Occupy the CPU of the holder, which is the role before this one, after the waiters are asleep. */
 static noinline void preempts(struct role *role)
 {
-	while (!others_are_asleep(role))
+	while (!later_roles_are_asleep(role))
 		cpu_relax();
 	preempted_from = get_cycles();
 	spin_for(HELD_UP_MS);

@@ -23,7 +23,7 @@
 
 #define CPUS 2
 
-static const char *session, *directory;
+static const char *session_path, *directory;
 static int uses_poll, early_end_count, fds[CPUS];
 
 static int file_exists(const char *name)
@@ -58,7 +58,7 @@ static int session_is_stopped(void)
 	char path[256], text[16] = "";
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/state", session);
+	snprintf(path, sizeof(path), "%s/state", session_path);
 	fd = open(path, O_RDONLY);
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
 		fail("no state");
@@ -74,7 +74,7 @@ static void open_files(void)
 	int i;
 
 	for (i = 0; i < CPUS; i++) {
-		snprintf(path, sizeof(path), "%s/cpu%d", session, i);
+		snprintf(path, sizeof(path), "%s/cpu%d", session_path, i);
 		while ((fds[i] = open(path, O_RDONLY)) < 0)
 			if (errno != ENOENT && errno != EBUSY && errno != ENODATA)
 				fail(strerror(errno));
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
-	session = argv[1];
+	session_path = argv[1];
 	uses_poll = !strcmp(argv[2], "poll");
 	directory = argv[3];
 	open_files();
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < CPUS; i++)
 		late_bytes += read_available_bytes(fds[i]);
 	printf("%s - follow: %s, by %s: %ld bytes, %ld after the end; %d ends before the stop\n",
-	       early_end_count || late_bytes || !sum ? "not ok" : "ok", session, argv[2], sum,
+	       early_end_count || late_bytes || !sum ? "not ok" : "ok", session_path, argv[2], sum,
 	       late_bytes, early_end_count);
 	return 0;
 }

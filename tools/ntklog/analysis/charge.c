@@ -59,8 +59,9 @@ struct charger *charger_open(charge_callback callback, void *argument,
 #define BUCKET_VISITS_MAX	8
 
 /*
- * Test whether it is known when the task had no CPU during a hold and the wait before it. A task
- * that spins for a lock, or holds a spin lock, is not switched out.
+ * Test whether the file tells of times without a CPU: it has context switches, though some of this
+ * task's may be missing, or the record has sums. A task that spins for a lock, or holds a spin
+ * lock, is not switched out.
  */
 static bool off_cpu_times_are_known(const struct charger *charger, const struct charge_hold *hold)
 {

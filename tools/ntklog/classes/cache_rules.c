@@ -51,7 +51,7 @@ static const struct {
 	{ "v9fs_inode_cache", "v9fs_inode" },
 };
 
-/* Structures whose objects have another size than BTF tells. */
+/* Structures whose size in BTF may differ from that of objects. They are not compared. */
 static const char *const structures_of_unknown_size[] = {
 	"task_struct", "mm_struct", "vm_area_struct"
 };
@@ -170,10 +170,11 @@ enum cache_result cache_rules_apply(const struct kernel_types *types,
 }
 
 /**
- * cache_is_kmalloc() - test whether a cache is one of kmalloc()'s
+ * cache_is_kmalloc() - test whether objects of a cache may be of any type, as kmalloc()'s are
  * @place: name of the cache and size of its objects
  *
- * The names of these caches, also of CONFIG_SLAB_BUCKETS, end in the size.
+ * The names of kmalloc()'s caches, also of CONFIG_SLAB_BUCKETS, end in the size. So do those of the
+ * caches of bios, in which a driver's structure is in front of the bio.
  *
  * Return: true if objects of the cache can be any structure of that size.
  */

@@ -109,7 +109,8 @@ static bool read_number(const char *directory, const char *cache, const char *na
  * @directory: directory of the caches, /sys/kernel/slab
  * @cache: name of the cache
  *
- * With slab_debug=Z the kernel puts a pointer, padded to the alignment, before each object.
+ * With slab_debug=Z the kernel puts a red zone before each object: the size of a pointer, rounded
+ * up to the alignment.
  *
  * Return: size in bytes, or 0 if the cache has no red zones.
  */

@@ -327,7 +327,7 @@ static int parse_and_run(const struct argp *argp, int argc, char **argv,
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_list(int argc, char **argv)
 {
@@ -347,7 +347,7 @@ int command_list(int argc, char **argv)
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_status(int argc, char **argv)
 {
@@ -366,7 +366,7 @@ int command_status(int argc, char **argv)
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_set(int argc, char **argv)
 {

@@ -132,7 +132,7 @@ static const struct argp convert_argp = {
  * @argc: number of arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_convert(int argc, char **argv)
 {

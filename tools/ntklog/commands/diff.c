@@ -539,12 +539,12 @@ static const struct argp diff_argp = {
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_diff(int argc, char **argv)
 {
 	struct options options = { 0 };
-	bool is_explained = false;
+	bool unknown_change_is_explained = false;
 	char groups[256];
 	size_t count;
 	int status;
@@ -560,13 +560,13 @@ int command_diff(int argc, char **argv)
 		message("%s and %s: their modes record different waits of spin locks: record both in mode full or sampled, or both in mode waits or holders",
 			options.mode_paths[0], options.mode_paths[1]);
 		difference_forget_waits(&options.difference);
-		is_explained = options.limited_measure != DIFFERENCE_OF_HOLDS;
+		unknown_change_is_explained = options.limited_measure != DIFFERENCE_OF_HOLDS;
 	}
 	if (options.opened_count == count &&
 	    difference_forget_groups(&options.difference, groups, sizeof(groups))) {
 		message("only one of %s and %s recorded %s: record both with the same -e, or compare a lock that both recorded (--lock)",
 			options.sides[0].path, options.sides[1].path, groups);
-		is_explained = true;
+		unknown_change_is_explained = true;
 	}
 	if (!status && options.table.lock && !options.events_of_lock) {
 		message("no file has an event of a lock \"%s\"; %s", options.table.lock,
@@ -584,7 +584,7 @@ int command_diff(int argc, char **argv)
 	}
 	if (!status && options.has_condition &&
 	    !condition_is_known(&options, &options.difference)) {
-		if (!is_explained)
+		if (!unknown_change_is_explained)
 			message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
 				difference_measure_name(options.limited_measure));
 		status = NTKLOG_FAILED;

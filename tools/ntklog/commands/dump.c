@@ -264,7 +264,7 @@ static const struct argp dump_argp = {
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_dump(int argc, char **argv)
 {

@@ -350,7 +350,7 @@ static const struct argp exporter_argp = {
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_exporter(int argc, char **argv)
 {

@@ -180,12 +180,12 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, unsigned i
 }
 
 /* The quality of the formats that a client accepts, by RFC 9110; 0: the format is not accepted. */
-struct format_qualities {
+struct accepted_formats {
 	double text_quality;
 	double openmetrics_quality;
 };
 
-static void read_format_quality(struct format_qualities *accepted, const char *format,
+static void read_format_quality(struct accepted_formats *accepted, const char *format,
 				size_t length)
 {
 	size_t type = strcspn(format, ";, \t"), i;
@@ -221,7 +221,7 @@ static enum MHD_Result read_header(void *argument, enum MHD_ValueKind kind, cons
 static enum MHD_Result answer_metrics(struct exporter_http *http,
 				      struct MHD_Connection *connection)
 {
-	struct format_qualities accepted = { 0 };
+	struct accepted_formats accepted = { 0 };
 	struct MHD_Response **response;
 	const char *text;
 	bool is_openmetrics;

@@ -393,7 +393,7 @@ static const struct argp held_argp = {
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_held(int argc, char **argv)
 {

@@ -371,7 +371,7 @@ static const struct argp info_argp = {
  * @argc: number of arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_info(int argc, char **argv)
 {

@@ -77,7 +77,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
  * @argc: number of arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_names(int argc, char **argv)
 {

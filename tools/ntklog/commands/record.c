@@ -536,7 +536,7 @@ static const struct argp record_argp = {
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status, or the status of the command that was run.
+ * Return: enum ntklog_exit_status, or the status of the command that was run.
  */
 int command_record(int argc, char **argv)
 {

@@ -484,7 +484,7 @@ static const struct argp report_argp = {
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_report(int argc, char **argv)
 {

@@ -63,7 +63,7 @@ static bool add_rows(void *argument, size_t number, FILE *result)
  * Columns are shown if the report of one of the files alone shows them: kinds, rates, numbers of
  * locks. If the user has chosen columns, the caller chooses them again afterwards.
  *
- * Return: enum ntklog_status of the first file that is not whole.
+ * Return: enum ntklog_exit_status of the first file that is not whole.
  */
 int report_many_read(struct report_many *many)
 {

@@ -47,8 +47,8 @@ static int print_table(char *text)
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status; NTKLOG_FAILED too if a redirected function leaves another state than
- * the kernel's own function, or cannot be called.
+ * Return: enum ntklog_exit_status; NTKLOG_FAILED too if a redirected function leaves another state
+ * than the kernel's own function, or cannot be called.
  */
 int command_selftest(int argc, char **argv)
 {

@@ -236,7 +236,7 @@ static int parse_and_run(const struct argp *argp, int argc, char **argv,
  * @argc: number of arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_start(int argc, char **argv)
 {
@@ -259,7 +259,7 @@ int command_start(int argc, char **argv)
  * @argc: number of arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_stop(int argc, char **argv)
 {

@@ -321,7 +321,7 @@ static const struct argp top_argp = {
  * @argc: count of the arguments
  * @argv: the arguments
  *
- * Return: enum ntklog_status.
+ * Return: enum ntklog_exit_status.
  */
 int command_top(int argc, char **argv)
 {

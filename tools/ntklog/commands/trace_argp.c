@@ -135,9 +135,9 @@ const struct argp_child trace_argp_children[] = {
 static int check_boot(const struct names *names, const struct trace_options *options,
 		      const struct etl_file *file)
 {
-	uint64_t boot_time = names_boot_time(names);
+	uint64_t boot_time_of_names = names_boot_time(names);
 
-	if (!boot_time || !file->boot_time || boot_time == file->boot_time)
+	if (!boot_time_of_names || !file->boot_time || boot_time_of_names == file->boot_time)
 		return 0;
 	message("%s%s: names of another boot (%s): --names FILE takes others, /dev/null none",
 		options->names_path ? options->names_path : options->path,
@@ -229,7 +229,7 @@ int trace_refuse_output(const struct trace_options *options, const char *output)
  *
  * Return: NTKLOG_OK, also if the file could not be opened: then @is_open is false, and the caller
  * reports the reason with trace_report_damage() and closes @file. Otherwise another enum
- * ntklog_status after a message; then nothing is left to close or free.
+ * ntklog_exit_status after a message; then nothing is left to close or free.
  */
 int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,
 	       bool *is_open)

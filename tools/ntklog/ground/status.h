@@ -3,7 +3,7 @@
 #define _NTKLOG_STATUS_H
 
 /* Exit statuses. */
-enum ntklog_status {
+enum ntklog_exit_status {
 	NTKLOG_OK = 0,
 	NTKLOG_FAILED = 1,	/* a file or the system prevents the command */
 	NTKLOG_USAGE = 2,	/* the command line is invalid */

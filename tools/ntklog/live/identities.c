@@ -50,7 +50,7 @@ static void take_losses(struct identities_file *identities, const char *line)
 /**
  * identities_read() - read the notes that are new
  * @identities: open, or all zero
- * @take: called with each note
+ * @take: called with each note but those that have only the name of a lock_class_key
  * @argument: first argument of @take
  */
 void identities_read(struct identities_file *identities,

@@ -150,14 +150,14 @@ int kernel_write(const char *text, const char *format, ...)
 }
 
 /**
- * kernel_set_information() - call NtSetSystemInformation() for parameters of the sampling
+ * kernel_set_system_information() - call NtSetSystemInformation() for parameters of the sampling
  * @information: class of the information in the first word, then the parameters
  * @size: bytes of @information
  * @status: set to STATUS_*
  *
  * Return: 0 with any status, or -1 after a message.
  */
-int kernel_set_information(const void *information, size_t size, uint32_t *status)
+int kernel_set_system_information(const void *information, size_t size, uint32_t *status)
 {
 	struct ntklog_system_information call = {
 		.system_information_class = SYSTEM_PERFORMANCE_TRACE_INFORMATION,

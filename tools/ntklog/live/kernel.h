@@ -26,6 +26,6 @@ __printf(3, 4)
 int kernel_read(char *text, size_t size, const char *format, ...);
 __printf(2, 3)
 int kernel_write(const char *text, const char *format, ...);
-int kernel_set_information(const void *information, size_t size, uint32_t *status);
+int kernel_set_system_information(const void *information, size_t size, uint32_t *status);
 
 #endif /* _NTKLOG_KERNEL_H */

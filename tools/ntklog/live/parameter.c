@@ -146,7 +146,7 @@ int parameter_group_put(const struct parameter_group *group, const uint32_t *val
 	if (check_values(group, values, count))
 		return -1;
 	memcpy(words + 1, values, count * sizeof(*values));
-	if (kernel_set_information(words, (1 + count) * sizeof(*words), &status))
+	if (kernel_set_system_information(words, (1 + count) * sizeof(*words), &status))
 		return -1;
 	if (status == STATUS_SUCCESS)
 		return 0;

@@ -19,16 +19,16 @@ struct lock_name {
 	uint32_t addition_number;
 };
 
-struct class_name {
+struct known_class {
 	uint32_t number;
 	UT_hash_handle hh;
 	char text[];
 };
 
-static struct class_name *find_class(struct lock_names *names, const char *text)
+static struct known_class *find_class(struct lock_names *names, const char *text)
 {
 	size_t length = strlen(text);
-	struct class_name *class, **more;
+	struct known_class *class, **more;
 
 	HASH_FIND(hh, names->class_table, text, length, class);
 	if (class)
@@ -64,7 +64,7 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
  */
 int lock_names_add(struct lock_names *names, uint64_t address, uint64_t clock, const char *class)
 {
-	struct class_name *known = find_class(names, class);
+	struct known_class *known = find_class(names, class);
 	struct lock_name *more = known && names->lock_count < UINT32_MAX ?
 		grow_by_one(names->locks, names->lock_count, sizeof(*more)) : NULL;
 
@@ -115,27 +115,26 @@ struct lock_key_span lock_names_find_key(const struct lock_names *names, uint64_
 {
 	struct lock_key_span span = { .key = address, .end = UINT64_MAX };
 	size_t low = 0, high = names->lock_count;
-	const struct lock_name *after, *end = names->locks + high;
+	const struct lock_name *locks = names->locks;
 
 	/* Find the first entry that is after @clock, or of a greater address. */
 	while (low < high) {
-		const struct lock_name *middle = &names->locks[low + (high - low) / 2];
+		size_t middle = low + (high - low) / 2;
 
-		if (middle->address < address ||
-		    (middle->address == address && middle->clock <= clock))
-			low = middle - names->locks + 1;
+		if (locks[middle].address < address ||
+		    (locks[middle].address == address && locks[middle].clock <= clock))
+			low = middle + 1;
 		else
-			high = middle - names->locks;
+			high = middle;
 	}
-	after = names->locks + low;
-	if (after < end && after->address == address) {
+	if (low < names->lock_count && locks[low].address == address) {
 		/* The class before the first known one is assumed to be the same. */
-		span.key = NAMES_CLASS_KEY + after->class_number;
-		span.end = after->clock;
+		span.key = NAMES_CLASS_KEY + locks[low].class_number;
+		span.end = locks[low].clock;
 	}
-	if (low && after[-1].address == address) {
-		span.key = NAMES_CLASS_KEY + after[-1].class_number;
-		span.begin = after[-1].clock;
+	if (low && locks[low - 1].address == address) {
+		span.key = NAMES_CLASS_KEY + locks[low - 1].class_number;
+		span.begin = locks[low - 1].clock;
 	}
 	return span;
 }

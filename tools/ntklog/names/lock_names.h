@@ -11,7 +11,7 @@
  */
 #define NAMES_CLASS_KEY		UINT64_C(0x0C1A550000000000)
 
-struct class_name;
+struct known_class;
 struct lock_name;
 
 /*
@@ -22,9 +22,9 @@ struct lock_name;
 struct lock_names {
 	struct lock_name *locks;
 	size_t lock_count;
-	struct class_name **classes;
+	struct known_class **classes;
 	size_t class_count;
-	struct class_name *class_table;
+	struct known_class *class_table;
 	uint64_t version;
 };
 

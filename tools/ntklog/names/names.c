@@ -72,10 +72,10 @@ bool names_key_is_class(const struct names *names, uint64_t key)
 }
 
 /**
- * names_lock_count() - count the classes of locks
+ * names_lock_count() - count the locks that have a class
  * @names: names, or NULL
  *
- * Return: number of classes that were added; a lock whose class changes has several.
+ * Return: number of locks; a lock counts again each time its class changes.
  */
 size_t names_lock_count(const struct names *names)
 {

@@ -117,12 +117,12 @@ static const char stack_fields_text[] =
 static void put_event_class(FILE *stream, size_t number, bool with_stack)
 {
 	const struct event_type *type = &event_types[number];
-	bool is_older = number + 1 < EVENT_TYPES &&
+	bool is_older_version = number + 1 < EVENT_TYPES &&
 			event_types[number + 1].hook_id == type->hook_id;
 	size_t i;
 
 	fprintf(stream, "\nevent {\n\tname = \"%s%s\";\n\tid = %zu;\n\tstream_id = 0;\n",
-		type->name, is_older ? "V1" : "", number + with_stack * EVENT_TYPES);
+		type->name, is_older_version ? "V1" : "", number + with_stack * EVENT_TYPES);
 	fputs("\tfields := struct {\n", stream);
 	if (with_stack)
 		fputs(stack_fields_text, stream);

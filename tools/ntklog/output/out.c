@@ -51,13 +51,14 @@ void out_hex(struct out_buffer *out, uint64_t value)
 }
 
 /**
- * out_fixed() - write a number with decimals
+ * out_fixed_point() - write a number with decimals
  * @out: output
  * @value: number times 10 to the power of @decimals
  * @decimals: number of decimals
  * @width: least number of characters, filled up with spaces on the left
  */
-void out_fixed(struct out_buffer *out, int64_t value, unsigned int decimals, unsigned int width)
+void out_fixed_point(struct out_buffer *out, int64_t value, unsigned int decimals,
+		     unsigned int width)
 {
 	char text[2 * OUT_DIGITS + 2], *end = text + sizeof(text), *start;
 	size_t length, digits;

@@ -124,6 +124,7 @@ static inline void out_signed(struct out_buffer *out, int64_t value)
 }
 
 void out_hex(struct out_buffer *out, uint64_t value);
-void out_fixed(struct out_buffer *out, int64_t value, unsigned int decimals, unsigned int width);
+void out_fixed_point(struct out_buffer *out, int64_t value, unsigned int decimals,
+		     unsigned int width);
 
 #endif /* _NTKLOG_OUT_H */

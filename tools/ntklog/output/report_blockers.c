@@ -120,7 +120,7 @@ static void make_blockers(struct report *report)
 const struct table_class report_blockers_class = {
 	.name = "blockers",
 	.title = "Who held the lock",
-	.events_text = "waits for locks",
+	.missing_events_text = "waits for locks",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "charged_total",
@@ -218,7 +218,7 @@ static void make_waiters(struct report *report)
 const struct table_class report_waiters_class = {
 	.name = "waiters",
 	.title = "Who waited",
-	.events_text = "waits for locks",
+	.missing_events_text = "waits for locks",
 	.columns = waiter_columns,
 	.column_count = ARRAY_SIZE(waiter_columns),
 	.sort_column_name = "wait_total",

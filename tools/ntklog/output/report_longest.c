@@ -393,7 +393,7 @@ static void make_longest(struct report *report)
 const struct table_class report_longest_class = {
 	.name = "longest",
 	.title = "The longest waits, step by step",
-	.events_text = "waits for locks",
+	.missing_events_text = "waits for locks",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "step",

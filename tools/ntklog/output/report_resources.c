@@ -268,7 +268,7 @@ static void make_resources(struct report *report)
 const struct table_class report_resources_class = {
 	.name = "resources",
 	.title = "Executive resources",
-	.events_text = "locks that sleep (record -e linux_mutex)",
+	.missing_events_text = "locks that sleep (record -e linux_mutex)",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",

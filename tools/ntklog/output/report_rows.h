@@ -34,7 +34,7 @@
 	  ##__VA_ARGS__ }
 
 /*
- * @events_text: subject of the events that give the table rows, behind "no events of"
+ * @missing_events_text: subject of the events that give the table rows, behind "no events of"
  * @columns: columns, the first one names the row
  * @sort_column_name: name of the column that sorts the rows by default
  * @make_attribute_text: function that makes the text of the column that --by adds; NULL: it adds
@@ -44,7 +44,7 @@
 struct table_class {
 	const char *name;
 	const char *title;
-	const char *events_text;
+	const char *missing_events_text;
 	const struct column *columns;
 	size_t column_count;
 	const char *sort_column_name;

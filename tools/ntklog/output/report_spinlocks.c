@@ -343,7 +343,7 @@ static void make_callers(struct report *report)
 const struct table_class report_locks_class = {
 	.name = "locks",
 	.title = "Spin locks",
-	.events_text = "spin locks or rwlocks (record -e linux_spinlock)",
+	.missing_events_text = "spin locks or rwlocks (record -e linux_spinlock)",
 	.columns = columns + 1,
 	.column_count = ARRAY_SIZE(columns) - 1,
 	.sort_column_name = "wait_total",
@@ -354,7 +354,7 @@ const struct table_class report_locks_class = {
 const struct table_class report_callers_class = {
 	.name = "callers",
 	.title = "Callers of spin locks",
-	.events_text = "spin locks or rwlocks (record -e linux_spinlock)",
+	.missing_events_text = "spin locks or rwlocks (record -e linux_spinlock)",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",

@@ -163,7 +163,7 @@ static void make_stacks(struct report *report)
 const struct table_class report_stacks_class = {
 	.name = "stacks",
 	.title = "Stacks of locks",
-	.events_text = "locks with stacks (record --stacks)",
+	.missing_events_text = "locks with stacks (record --stacks)",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "wait_total",

@@ -140,7 +140,7 @@ static void make_threads(struct report *report)
 const struct table_class report_threads_class = {
 	.name = "threads",
 	.title = "Threads",
-	.events_text = "context switches (record -e contextswap)",
+	.missing_events_text = "context switches (record -e contextswap)",
 	.columns = thread_columns,
 	.column_count = ARRAY_SIZE(thread_columns),
 	.sort_column_name = "run_total",
@@ -230,7 +230,7 @@ static void make_processors(struct report *report)
 const struct table_class report_processors_class = {
 	.name = "processors",
 	.title = "Context switches of processors",
-	.events_text = "context switches (record -e contextswap)",
+	.missing_events_text = "context switches (record -e contextswap)",
 	.columns = processor_columns,
 	.column_count = ARRAY_SIZE(processor_columns),
 	.sort_column_name = "switches",

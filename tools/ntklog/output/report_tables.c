@@ -245,7 +245,7 @@ void report_make_host_tables(struct report *report)
  */
 void report_print_empty(enum report_table_kind table_kind, bool is_selection, FILE *stream)
 {
-	const char *events = table_classes[table_kind]->events_text;
+	const char *events = table_classes[table_kind]->missing_events_text;
 	/* Events that are not selected may have been recorded. */
 	const char *end = is_selection ? strstr(events, " (record") : NULL;
 	char text[128];

@@ -66,7 +66,7 @@ static void make_unknown(struct report *report)
 const struct table_class report_unknown_class = {
 	.name = "unknown",
 	.title = "Events that are not known, and were skipped",
-	.events_text = "kinds that ntklog does not know",
+	.missing_events_text = "kinds that ntklog does not know",
 	.columns = columns,
 	.column_count = ARRAY_SIZE(columns),
 	.sort_column_name = "count",
