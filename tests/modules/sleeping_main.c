@@ -9,11 +9,13 @@
  * BEFORE and ACQUIRED are clock times around the acquisition, RELEASING and AFTER around the
  * release. WAITED is 1 if another thread held the lock for at least `hold` cycles meanwhile.
  * CONTENTIONS is the number of threads that began to wait during the hold; 0 if the lock does not
- * record this owner. `none`: no event is written for the lock. `long`: an event of a long wait of
- * THREAD is written. `wrong`: a lock function has returned an unexpected result or has changed the
- * preempt count, or the test has failed; WHAT is the result, the count or the error. The event of
- * percpu_read has no hold: RELEASING and AFTER repeat BEFORE and ACQUIRED. `reader`: address of the
- * function that acquires the lock of percpu_read:
+ * record this owner. The event of percpu_read has no hold: RELEASING and AFTER repeat BEFORE and
+ * ACQUIRED.
+ *
+ * `none`: no event is written for the lock. `reader`: address of the function that acquires the
+ * lock of percpu_read. `long`: an event of a long wait of THREAD is written. `wrong`: a lock
+ * function has returned an unexpected result or has changed the preempt count, or the test has
+ * failed. WHAT is that result, count or error:
  *
  *	sleeping_locks: none NAME LOCK
  *	sleeping_locks: reader ADDRESS
