@@ -15,7 +15,7 @@
  * `none`: no event is written for the lock. `reader`: address of the function that acquires the
  * lock of percpu_read. `long`: an event of a long wait of THREAD is written. `wrong`: a lock
  * function has returned an unexpected result or has changed the preempt count, or the test has
- * failed. WHAT is that result, count or error:
+ * failed. That result, count or error is in place of WHAT:
  *
  *	sleeping_locks: none NAME LOCK
  *	sleeping_locks: reader ADDRESS
