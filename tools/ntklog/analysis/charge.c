@@ -106,7 +106,7 @@ static void choose_sums_or_switches(const struct charger *charger, struct charge
 			       switches_are_missing(charger, hold, hold->wait_start,
 						    hold->acquire_time,
 						    hold->ready_ticks_at_end +
-						    hold->wait_blocked_ticks);
+						    hold->blocked_ticks_in_wait);
 }
 
 static void emit_piece(struct charger *charger, const struct charge_hold *waiter,
@@ -186,7 +186,7 @@ static void divide_free_time_by_sums(struct charger *charger, const struct charg
 	};
 	uint64_t ticks = until - from;
 	uint64_t ready_ticks = min_u64(owner->ready_ticks_at_end, ticks);
-	uint64_t asleep_ticks = min_u64(owner->wait_blocked_ticks, ticks - ready_ticks);
+	uint64_t asleep_ticks = min_u64(owner->blocked_ticks_in_wait, ticks - ready_ticks);
 
 	emit_parts(charger, waiter, owner, from, until, part_kinds,
 		   (const uint64_t []) { ticks - asleep_ticks - ready_ticks, ready_ticks,
@@ -282,13 +282,14 @@ static size_t find_overlapping_holds(struct charger *charger, const struct charg
  */
 static void charge_free_time(struct charger *charger, const struct charge_hold *waiter,
 			     const struct charge_hold *owner, uint64_t from, uint64_t until,
-			     bool after_hold)
+			     bool follows_hold)
 {
 	uint64_t wait_begin = min_u64(max_u64(owner->wait_start, from), until);
 
 	if (wait_begin > from)
-		emit_piece(charger, waiter, after_hold ? owner : NULL, NULL,
-			   after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from, wait_begin - from);
+		emit_piece(charger, waiter, follows_hold ? owner : NULL, NULL,
+			   follows_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, from,
+			   wait_begin - from);
 	if (owner->wait_uses_sums)
 		divide_free_time_by_sums(charger, waiter, owner, wait_begin, until);
 	else

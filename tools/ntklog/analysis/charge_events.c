@@ -116,8 +116,8 @@ void convert_resource_to_hold(struct hold_with_stacks *dest, const struct record
 		hold->blocked_ticks = cycles_to_ticks(source->file, record->hold_blocked_cycles);
 		hold->ready_ticks_at_end = cycles_to_ticks(source->file,
 							   record->wait_last_ready_cycles);
-		hold->wait_blocked_ticks = cycles_to_ticks(source->file,
-							   record->wait_blocked_cycles);
+		hold->blocked_ticks_in_wait = cycles_to_ticks(source->file,
+							      record->wait_blocked_cycles);
 	}
 	if (record->block_stack) {
 		hold->block_frames = memcpy(dest->block_frames, record->block_stack->frames,

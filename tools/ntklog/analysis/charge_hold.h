@@ -61,7 +61,7 @@ enum charge_part_kind {
  * @blocked_ticks: if @has_off_cpu_times, time of the hold in which the task was blocked
  * @ready_ticks_at_end: if @has_off_cpu_times, time at the end of the wait in which the task was
  *	ready and had no CPU
- * @wait_blocked_ticks: if @has_off_cpu_times, time of the wait in which the task was blocked
+ * @blocked_ticks_in_wait: if @has_off_cpu_times, time of the wait in which the task was blocked
  * @cpu: CPU that wrote the record
  * @irql: IRQL of the release; of a lock that tasks sleep for 0
  * @is_sleeping_lock: the lock is one that tasks sleep for
@@ -73,7 +73,7 @@ enum charge_part_kind {
  * @was_interrupted: interrupts came during the wait or the hold
  * @has_off_cpu_times: the record has the times without a CPU
  * @hold_uses_sums: @ready_ticks and @blocked_ticks divide the hold, and not context switches
- * @wait_uses_sums: @ready_ticks_at_end and @wait_blocked_ticks divide the end of the wait
+ * @wait_uses_sums: @ready_ticks_at_end and @blocked_ticks_in_wait divide the end of the wait
  * @has_inner_wait: of a spin lock: its CPU waited for another spin lock during the hold
  * @older_hold_distance: the number of this hold, less that of the hold of the same bucket of locks
  *	that was released before it; 0: none
@@ -98,7 +98,7 @@ struct charge_hold {
 	uint64_t ready_ticks;
 	uint64_t blocked_ticks;
 	uint64_t ready_ticks_at_end;
-	uint64_t wait_blocked_ticks;
+	uint64_t blocked_ticks_in_wait;
 	uint32_t thread_id;
 	int32_t older_hold_distance;
 	int32_t older_wait_distance;

@@ -83,8 +83,8 @@ static inline void read_time(struct etl_reader *reader, struct etl_cursor *curso
 
 /* Parse an event of a known kind. The tests of a constant @kind leave no code. */
 static inline __attribute__((always_inline))
-int parse_kind(struct etl_reader *reader, struct etl_cursor *cursor,
-	       const struct header_kind *kind, struct etl_event *event)
+int parse_event_of_kind(struct etl_reader *reader, struct etl_cursor *cursor,
+			const struct header_kind *kind, struct etl_event *event)
 {
 	size_t available = cursor->end_offset - cursor->next_offset, size, data_offset;
 	const unsigned char *at = cursor->buffer + cursor->next_offset;
@@ -153,9 +153,9 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 				      at[3], at[2], at[1], at[0]);
 	/* Nearly all events have this header. */
 	if (kind == &header_kinds[TRACE_HEADER_TYPE_PERFINFO64])
-		return parse_kind(reader, cursor, &header_kinds[TRACE_HEADER_TYPE_PERFINFO64],
-				  event);
-	return parse_kind(reader, cursor, kind, event);
+		return parse_event_of_kind(reader, cursor,
+					   &header_kinds[TRACE_HEADER_TYPE_PERFINFO64], event);
+	return parse_event_of_kind(reader, cursor, kind, event);
 }
 
 /**

@@ -57,7 +57,7 @@ static int read_text(struct held_list *held)
 }
 
 /* Cut a word, and a module in brackets behind it, from a line. Returns NULL at the line's end. */
-static char *cut_symbol(char **line)
+static char *take_symbol(char **line)
 {
 	char *word = *line, *end = strchr(word, ' '), *module;
 
@@ -94,8 +94,8 @@ static int parse_slot(struct held_list *held, char *line, uint64_t read_ns)
 	kind = line + kind_offset;
 	line[kind_end_offset] = '\0';
 	slot.kind = kind;
-	slot.symbol = cut_symbol(&next_field);
-	slot.caller = slot.symbol ? cut_symbol(&next_field) : NULL;
+	slot.symbol = take_symbol(&next_field);
+	slot.caller = slot.symbol ? take_symbol(&next_field) : NULL;
 	slot.is_exclusive = !strcmp(mode, "exclusive");
 	slot.is_waiting = !strcmp(state, "waiting");
 	slot.age_ns = age_us * 1000;

@@ -430,7 +430,7 @@ void task_names_update(struct task_names *names)
  */
 void task_names_finish(struct task_names *names)
 {
-	unsigned int unknown = 0;
+	unsigned int unnamed_count = 0;
 	struct task_name *task;
 
 	for (task = names->tasks; task; task = task->hh.next) {
@@ -438,11 +438,11 @@ void task_names_finish(struct task_names *names)
 			continue;
 		read_task(task);
 		give_task(names, task);
-		unknown += !task->has_name;
+		unnamed_count += !task->has_name;
 	}
-	if (names->notes && unknown)
+	if (names->notes && unnamed_count)
 		message("%u tasks of the trace have no name, because they ended and the module has no note of them",
-			unknown);
+			unnamed_count);
 }
 
 /**

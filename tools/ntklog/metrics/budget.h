@@ -8,8 +8,9 @@
  * reduces; events cost something where one is written, which higher rates reduce.
  *
  * A step down, to less overhead, follows an interval that exceeds the budget. A step up needs
- * several intervals in a row below half of the budget, and twice as many each time when a richer
- * mode was left soon after it was tried.
+ * several intervals in a row below half of the budget. A step to a richer mode needs more of them
+ * than one to lower rates, and twice as many, up to a limit, each time when a richer mode was left
+ * soon after it was tried.
  */
 
 #include <stdbool.h>

@@ -7,7 +7,8 @@
 #include "names_cache.h"
 #include "text.h"
 
-static bool find_name(const struct names_cache *cache, uint64_t key, char name[NAME_SIZE])
+static bool format_uncached_name(const struct names_cache *cache, uint64_t key,
+				 char name[NAME_SIZE])
 {
 	const char *thread;
 
@@ -37,7 +38,7 @@ const struct cached_name *names_cache_fill(struct names_cache *cache,
 	char name[NAME_SIZE];
 	size_t length = 0;
 
-	if (find_name(cache, key, name)) {
+	if (format_uncached_name(cache, key, name)) {
 		if (cache->format) {
 			length = cache->format(cache->fallback_text, name);
 		} else {

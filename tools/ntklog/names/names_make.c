@@ -153,11 +153,11 @@ static size_t find_thread_index(const struct names *names, const struct thread_n
 }
 
 /**
- * names_set_thread() - name a thread from a time on, in place of an earlier name from that time on
+ * names_set_thread() - name a thread from a time on
  * @names: sorted names to add to; allocated if NULL
  * @thread: the thread; its texts are copied, and its rank is not used
  *
- * Searches find the name at once.
+ * A name that the thread has from exactly that time is replaced. Searches find the name at once.
  *
  * Return: 0, or -1 without memory.
  */

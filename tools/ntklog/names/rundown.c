@@ -205,14 +205,14 @@ static bool is_kernel_address(uint64_t address, unsigned int pointer_size)
 			   UINT64_C(0x80000000));
 }
 
-static void add_image(struct rundown *rundown, const struct etl_event *event, bool is_id,
-		      unsigned int version)
+static void add_image(struct rundown *rundown, const struct etl_event *event,
+		      bool is_image_id_event, unsigned int version)
 {
 	struct unread_data unread = { event->data, event->data_size, event->pointer_size, false };
 	uint64_t base = read_pointer(&unread), size = read_pointer(&unread);
 	char path[NAME_SIZE] = "", *name;
 
-	if (is_id) {
+	if (is_image_id_event) {
 		/* Id of the process, and time stamp of the image. */
 		skip_bytes(&unread, 8);
 	} else if (version) {
@@ -231,7 +231,7 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 		return;
 	rundown->image_count++;
 	/* The linker's name, such as ntkrnlmp.exe, counts less than the file's, ntoskrnl.exe. */
-	if (names_add_image(rundown->names, base, size, name, is_id ? 0 : 1))
+	if (names_add_image(rundown->names, base, size, name, is_image_id_event ? 0 : 1))
 		rundown->no_memory = true;
 }
 

@@ -293,7 +293,7 @@ static const struct longest_row *row_of(const void *row)
 	return row;
 }
 
-static char *number_cell(const struct report *report, const void *row)
+static char *step_cell(const struct report *report, const void *row)
 {
 	char text[32];
 
@@ -355,7 +355,7 @@ static double step_for_cell(const struct report *report, const void *row)
 }
 
 static const struct column columns[] = {
-	TEXT_COLUMN("step", "step", number_cell,
+	TEXT_COLUMN("step", "step", step_cell,
 		    "number of the wait, the longest first, and of its step"),
 	TEXT_COLUMN("lock", "lock", lock_cell,
 		    "class of the lock, or its address; ~ marks a guess"),

@@ -189,7 +189,10 @@ bool records_add(struct records *records, const struct etl_event *event,
 	return true;
 }
 
-/* Append the records of a layout to a list. Returns false with an exception. */
+/*
+ * Append the tuple of records_take() for one type and pointer size to a list, unless there are no
+ * records of it. Returns false with an exception.
+ */
 static bool append_records(PyObject *list, size_t type, unsigned int pointer_size,
 			   struct record_array *array)
 {
