@@ -160,7 +160,7 @@ class Stacks(unittest.TestCase):
             if stack:
                 self.assertIn(event.hook_id, (etl.SPINLOCK, etl.RESOURCE, etl.CONTEXTSWAP))
 
-    def test_rundown_has_the_events_with_stacks(self):
+    def test_rundown_lists_the_groups_with_stacks(self):
         for hook_id in etl.STACKS_DC_START, etl.STACKS_DC_END:
             (event,) = etl.events_in_order_of_time(self.all.buffers, hook_id)
             self.assertEqual(etl.groups_with_stacks(event),

@@ -234,8 +234,9 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
  * @coverage: coverage of all events of the file
  * @file: the file
  *
- * The rings of all CPUs have the same size. A full ring may lack the buffer that a reader was just
- * taking; so a ring with at least two buffers fewer than another one was not full.
+ * The rings of all CPUs of a flight recorder have the same size. A full ring may lack the buffer
+ * that a reader was just taking; so a ring with at least two buffers fewer than another one was not
+ * full. All CPUs of a circular file share one ring.
  */
 void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct etl_file *file)
 {
@@ -251,7 +252,8 @@ void coverage_find_cpus_with_all_buffers(struct coverage *coverage, const struct
 			most = buffers[cpu];
 	}
 	for (i = 0; buffers && i < coverage->cpu_count; i++)
-		coverage->cpus[i].has_all_buffers = buffers[i] + 1 < most;
+		coverage->cpus[i].has_all_buffers = !etl_is_circular(file) &&
+						    buffers[i] + 1 < most;
 	coverage->no_memory |= !buffers;
 	free(buffers);
 }

@@ -43,7 +43,7 @@
 #define OPENMETRICS_TYPE	"application/openmetrics-text"
 #define HTML_TYPE		"text/html; charset=utf-8"
 
-static const char start_page[] =
+static const char start_page_html[] =
 	"<!DOCTYPE html><title>ntklog exporter</title><a href=\"/metrics\">Metrics</a>\n";
 
 static struct {
@@ -273,7 +273,7 @@ static enum MHD_Result answer_request(void *argument, struct MHD_Connection *con
 	if (!strcmp(url, "/metrics"))
 		return answer_metrics(argument, connection);
 	if (!strcmp(url, "/"))
-		return send_answer(connection, MHD_HTTP_OK, HTML_TYPE, start_page);
+		return send_answer(connection, MHD_HTTP_OK, HTML_TYPE, start_page_html);
 	return send_answer(connection, MHD_HTTP_NOT_FOUND, TEXT_TYPE, no_page);
 }
 

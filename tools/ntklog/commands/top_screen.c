@@ -60,7 +60,7 @@ static void open_screen(struct top_screen *screen)
 static void print_clipped(const char *text, const struct winsize *size)
 {
 	size_t rows = size->ws_row, used = 0;
-	bool is_control = false;
+	bool in_control_sequence = false;
 
 	for (; *text; text++) {
 		if (*text == '\n') {
@@ -69,15 +69,15 @@ static void print_clipped(const char *text, const struct winsize *size)
 				break;
 			used = 0;
 		} else if (*text == '\033') {
-			is_control = true;
-		} else if (!is_control) {
+			in_control_sequence = true;
+		} else if (!in_control_sequence) {
 			used += !text_is_continuation(*text);
 		}
-		if (is_control || used <= size->ws_col)
+		if (in_control_sequence || used <= size->ws_col)
 			putchar(*text);
 		/* A letter ends a control sequence. */
-		if (is_control && ((*text | 0x20) >= 'a' && (*text | 0x20) <= 'z'))
-			is_control = false;
+		if (in_control_sequence && ((*text | 0x20) >= 'a' && (*text | 0x20) <= 'z'))
+			in_control_sequence = false;
 	}
 	if (*text)
 		fputs(PLAIN, stdout);

@@ -384,45 +384,45 @@ struct chosen_lines {
 };
 
 /* Take @lines of the room, if it has as many. */
-static bool take_lines(size_t *free_lines, size_t lines)
+static bool take_lines(size_t *lines_left, size_t lines)
 {
-	bool fits = lines <= *free_lines;
+	bool fits = lines <= *lines_left;
 
-	*free_lines -= fits ? lines : 0;
+	*lines_left -= fits ? lines : 0;
 	return fits;
 }
 
 /* Take room for lines one by one, until @chosen is @wanted. */
-static void take_lines_up_to(size_t *free_lines, size_t *chosen, size_t wanted)
+static void take_lines_up_to(size_t *lines_left, size_t *chosen, size_t wanted)
 {
-	while (*chosen < wanted && take_lines(free_lines, 1))
+	while (*chosen < wanted && take_lines(lines_left, 1))
 		++*chosen;
 }
 
-/* Choose the lines that fit into @free_lines, the most important ones first. */
+/* Choose the lines that fit into @lines_left, the most important ones first. */
 static void choose_lines(struct chosen_lines *choice, const struct charge_sum *total,
-			 size_t free_lines)
+			 size_t lines_left)
 {
 	size_t reserved_lock_count = choice->lock_count < LOCKS_RESERVED ? choice->lock_count :
 									   LOCKS_RESERVED;
 	size_t all_line_counts[LOCKS_RESERVED], locks = 0, i;
 
-	take_lines_up_to(&free_lines, &choice->part_count, 1);
-	for (; locks < reserved_lock_count && take_lines(&free_lines, LOCK_LINES); locks++) {
+	take_lines_up_to(&lines_left, &choice->part_count, 1);
+	for (; locks < reserved_lock_count && take_lines(&lines_left, LOCK_LINES); locks++) {
 		all_line_counts[locks] = choice->locks[locks].line_count;
 		choice->locks[locks].line_count = LOCK_LINES;
 	}
-	take_lines_up_to(&free_lines, &choice->part_count, count_parts(total, PART_MIN));
+	take_lines_up_to(&lines_left, &choice->part_count, count_parts(total, PART_MIN));
 	if (locks)
-		take_lines_up_to(&free_lines, &choice->locks[0].line_count, all_line_counts[0]);
-	if (!take_lines(&free_lines, choice->chain.line_count))
+		take_lines_up_to(&lines_left, &choice->locks[0].line_count, all_line_counts[0]);
+	if (!take_lines(&lines_left, choice->chain.line_count))
 		choice->chain.line_count = 0;
 	for (i = 1; i < locks; i++)
-		take_lines_up_to(&free_lines, &choice->locks[i].line_count, all_line_counts[i]);
+		take_lines_up_to(&lines_left, &choice->locks[i].line_count, all_line_counts[i]);
 	while (locks >= reserved_lock_count && locks < choice->lock_count &&
-	       take_lines(&free_lines, choice->locks[locks].line_count))
+	       take_lines(&lines_left, choice->locks[locks].line_count))
 		locks++;
-	take_lines_up_to(&free_lines, &choice->part_count, count_parts(total, SHARE_MIN));
+	take_lines_up_to(&lines_left, &choice->part_count, count_parts(total, SHARE_MIN));
 	choice->lock_count = locks;
 }
 

@@ -142,15 +142,15 @@ static void measure_columns(const struct table *table, size_t rows, size_t *widt
 static size_t find_droppable_column(const struct table *table)
 {
 	size_t droppable_column = table->column_count, k;
-	unsigned int most_droppable = 0;
+	unsigned int greatest_drop_order = 0;
 
 	for (k = 0; k < table->shown_count; k++) {
 		size_t column = table->shown_columns[k];
 
 		if (column == table->sort_column ||
-		    table->columns[column].drop_order <= most_droppable)
+		    table->columns[column].drop_order <= greatest_drop_order)
 			continue;
-		most_droppable = table->columns[column].drop_order;
+		greatest_drop_order = table->columns[column].drop_order;
 		droppable_column = column;
 	}
 	return droppable_column;
