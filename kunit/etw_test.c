@@ -376,9 +376,9 @@ static void buffer_sizes_out_of_range_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4);
 }
 
-static struct perfinfo_groupmask mask_of_words(u32 word1, u32 mask0)
+static struct perfinfo_groupmask mask_of_words(u32 word1, u32 word0)
 {
-	return (struct perfinfo_groupmask) { .masks = { mask0, word1 } };
+	return (struct perfinfo_groupmask) { .masks = { word0, word1 } };
 }
 
 static int parse_and_apply(const char *text, struct perfinfo_groupmask *mask)
@@ -399,7 +399,7 @@ static void group_mask_changed_by_name_and_number(struct kunit *test)
 	/* Each row changes the mask that the previous row has set. */
 	static const struct {
 		const char *text;
-		u32 word1, mask0;
+		u32 word1, word0;
 	} changes[] = {
 		{ "PERF_SPINLOCK", 0x00010000 },
 		{ "0x20200000", 0x00200000 },
@@ -430,7 +430,7 @@ static void group_mask_changed_by_name_and_number(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(changes); i++) {
-		expected = mask_of_words(changes[i].word1, changes[i].mask0);
+		expected = mask_of_words(changes[i].word1, changes[i].word0);
 		KUNIT_EXPECT_EQ_MSG(test, parse_and_apply(changes[i].text, &mask), 0, "'%s'",
 				    changes[i].text);
 		KUNIT_EXPECT_MEMEQ_MSG(test, &mask, &expected, sizeof(mask), "'%s'",

@@ -57,6 +57,10 @@ static bool ntklog_copy_slot(const struct ntklog_task *record,
 	held_lock->lock = smp_load_acquire(&slot->lock);
 	if (!held_lock->lock)
 		return false;
+	/*
+	 * This and the test below pair with the raw_write_seqcount_begin() and _end() around the
+	 * changes of a slot in ntklog_begin_sleeping_wait() and ntklog_finish_slot_wait().
+	 */
 	wait_sequence = raw_seqcount_begin(&slot->wait_sequence);
 	held_lock->action = READ_ONCE(slot->action);
 	held_lock->since = ntklog_read_u64(slot->acquire_time);

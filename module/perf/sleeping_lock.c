@@ -288,6 +288,7 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_CLAIMED;
 	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_CLAIMED))
 		goto out;
+	/* The begin and the end pair with those of the copy in ntklog_copy_slot(). */
 	raw_write_seqcount_begin(&slot->wait_sequence);
 	/* Let the wait begin where the optimistic spinning of the task began. */
 	ntklog_write_u64(slot->acquire_time, slot->acquire_time -
@@ -320,6 +321,7 @@ static bool ntklog_finish_slot_wait(const struct ntklog_task *record,
 	s64 waited_cycles = wait_end - slot->acquire_time;
 	bool is_finished;
 
+	/* As in ntklog_begin_sleeping_wait(). */
 	raw_write_seqcount_begin(&slot->wait_sequence);
 	slot->off_cpu_of_wait =
 		ntklog_subtract_off_cpu_times(&record->off_cpu, &slot->off_cpu_before);
