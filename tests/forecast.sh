@@ -78,7 +78,7 @@ print_forecast()
 	[ -d "$CACHE/build" ] || add_preparation "$1" 120 300 "compile the modules and the tool"
 	step=$(print_first_step style)
 	[ -z "$step" ] || [ -d "$CACHE/checkpatch" ] ||
-		add_preparation "$step" 300 1 "check the style of all files, later of changed ones"
+		add_preparation "$step" 120 1 "check the style of all files, later of changed ones"
 	for step; do
 		case $step in
 		kernel-*)
