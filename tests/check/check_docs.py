@@ -176,14 +176,14 @@ class TestNames(unittest.TestCase):
 
     def test_named_test_files_exist(self):
         for path, name in self.find_in_pages(r"\b(test_\w+)\.py\b") + \
-                self.find_in_pages(r"tests/steps/tool\.sh (test_\w+)"):
+                self.find_in_pages(r"tests/steps/tool\.sh (?:asan )?(test_\w+)"):
             with self.subTest("%s: %s" % (path, name)):
                 self.assertTrue(os.path.exists(os.path.join(TOP, "tools/ntklog/tests",
                                                             name + ".py")))
 
     def test_named_cases_exist(self):
         for path, (name, group, case) in \
-                self.find_in_pages(r"tests/steps/tool\.sh (test_\w+) (\w+)\.(test_\w+)"):
+                self.find_in_pages(r"tests/steps/tool\.sh (?:asan )?(test_\w+) (\w+)\.(test_\w+)"):
             with self.subTest("%s: %s" % (path, case)):
                 classes = re.split(r"^class (\w+)", read_text("tools/ntklog/tests/%s.py" % name),
                                    flags=re.M)

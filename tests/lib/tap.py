@@ -24,7 +24,8 @@ class Result(unittest.TestResult):
     def _fail(self, test, error):
         self._line("not ok", test)
         command = shlex.join(["CASES=" + test.id().split(" ")[0].replace("__main__.", ""),
-                              "PYTHONPATH=" + os.environ.get("PYTHONPATH", ""), "python3", *sys.argv])
+                              "PYTHONPATH=" + os.environ.get("PYTHONPATH", ""), sys.executable,
+                              *sys.argv])
         print("# alone: " + command)
         for line in self._exc_info_to_string(error, test).splitlines():
             print("# " + line)

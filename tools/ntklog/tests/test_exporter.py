@@ -165,7 +165,7 @@ class Metrics(ExporterCase):
 
     def test_build_and_settings_are_metrics(self):
         self.log_events(self.spin_event(0, 1000, 1100))
-        self.start_exporter("--mode", "waits", "--top", "3", budget="2.5%")
+        self.start_exporter("--mode", "waits", "--top", "3", budget="97.5%")
         found = self.scrape()
         self.assertIn(("ntklog_build_info",
                        re.search(r"\S+$", self.run_tool("--version").stdout)[0]),
@@ -174,7 +174,7 @@ class Metrics(ExporterCase):
         self.assertEqual(found["ntklog_recording_mode", "full"], 0)
         self.assertEqual(found["ntklog_recording_group", "linux_mutex"], 1)
         self.assertEqual(found["ntklog_sampling_rate", "spinlock_acquire"], 1009)
-        self.assertEqual(found["ntklog_overhead_budget_ratio",], .025)
+        self.assertEqual(found["ntklog_overhead_budget_ratio",], .975)
         self.assertEqual(found["ntklog_lock_series_limit",], 3)
 
 
