@@ -112,8 +112,11 @@ print_status()
 		fi
 		echo "$step ${pool[$step]} ${seconds[$step]} $began $text"
 	done | cat "$TEST/.extra" - | awk -v now="$EPOCHSECONDS" -v start="$NTKLOG_START" -v slots="$(nproc)" '
+		# A step that takes longer than planned is expected to take a quarter longer still.
 		function left_of(seconds, passed, rest) {
 			rest = seconds * factor - passed
+			if (passed > seconds && rest < passed / 4)
+				rest = passed / 4
 			return rest > 0 ? rest : 0
 		}
 		NF == 2 { extra[$1] += $2; next }
