@@ -60,7 +60,7 @@ static int handle_nmi(unsigned int type, struct pt_regs *regs)
 
 static int send_nmis(void *unused)
 {
-	static struct cpumask target_cpus;
+	static struct cpumask busy_cpus, target_cpus;
 	int cpu;
 
 	while (!kthread_should_stop()) {
@@ -68,10 +68,12 @@ static int send_nmis(void *unused)
 		 * A CPU that is offline has lost the NMI that it was sent, so no longer await it.
 		 */
 		preempt_disable();
-		/* Clear single bits, because NMIs clear other bits at the same time. */
-		for_each_cpu_andnot(cpu, &awaited_cpus, cpu_online_mask)
+		/* NMIs clear bits at the same time. Their CPUs are targets in the next turn. */
+		data_race(cpumask_and(&busy_cpus, &awaited_cpus, cpu_possible_mask));
+		/* Clear single bits for the same reason. */
+		for_each_cpu_andnot(cpu, &busy_cpus, cpu_online_mask)
 			cpumask_clear_cpu(cpu, &awaited_cpus);
-		cpumask_andnot(&target_cpus, cpu_online_mask, &awaited_cpus);
+		cpumask_andnot(&target_cpus, cpu_online_mask, &busy_cpus);
 		cpumask_clear_cpu(smp_processor_id(), &target_cpus);
 		for_each_cpu(cpu, &target_cpus)
 			cpumask_set_cpu(cpu, &awaited_cpus);
@@ -81,6 +83,13 @@ static int send_nmis(void *unused)
 		usleep_range(200, 400);
 	}
 	return 0;
+}
+
+/* A CPU that was offline has lost its NMI, so do not wait for CPUs that are offline. */
+static bool is_online_cpu_awaited(void)
+{
+	/* NMIs clear bits at the same time: the caller asks again. */
+	return data_race(cpumask_intersects(&awaited_cpus, cpu_online_mask));
 }
 
 static int __init nmi_locks_init(void)
@@ -101,8 +110,7 @@ static void __exit nmi_locks_exit(void)
 	int cpu, tries;
 
 	kthread_stop(sender);
-	/* A CPU that was offline has lost its NMI. */
-	for (tries = 0; tries < 500 && cpumask_intersects(&awaited_cpus, cpu_online_mask); tries++)
+	for (tries = 0; tries < 500 && is_online_cpu_awaited(); tries++)
 		msleep(20);
 	unregister_nmi_handler(NMI_LOCAL, "nmi_locks");
 	for_each_possible_cpu(cpu)
