@@ -59,7 +59,8 @@ void test_let_sleep_be_reported(void)
 /*
  * Sleep for @ms, and let the task be blocked for at least half of this time. If the CPU stalls
  * between the start of the timer and the switch to another task, the task keeps the CPU until the
- * timer expires. If the task is preempted there, it is ready meanwhile. Then sleep again.
+ * timer expires. If the task is preempted there, it is ready meanwhile. Then sleep again. After a
+ * stall, the timer may expire a jiffy early, so allow a quarter of the time on the CPU, not half.
  */
 void test_sleep(unsigned int ms)
 {
@@ -73,7 +74,7 @@ void test_sleep(unsigned int ms)
 		msleep(ms);
 		time_on_cpu = current->se.sum_exec_runtime - time_on_cpu;
 	} while (current->nvcsw == switches || current->nivcsw != preemptions ||
-		 time_on_cpu > ms * (u64)NSEC_PER_MSEC / 2);
+		 time_on_cpu > ms * (u64)NSEC_PER_MSEC / 4);
 }
 
 static int run_test_thread(void *data)
