@@ -119,8 +119,8 @@ print_forecast()
 		say "which takes up to $megabytes MB below $CACHE," \
 			"and $(($(print_minutes_of_steps) - minutes)) minutes more, once"
 	fi
-	say "$# steps take about $minutes minutes when everything is there, if no other work is done" \
-		"on this machine"
+	say "$# step$([ $# = 1 ] || echo s), about $minutes min when everything is there and no other" \
+		"work is done on this machine"
 	require_space "$CACHE" "$megabytes"
 	require_space "$OUT" 1500
 	install_groups "${wanted[@]}"

@@ -144,7 +144,7 @@ build_foreign_tool()
 build_modules_silently()
 {
 	local kdir=$1 dir=$2
-	"$TOP/scripts/build/build-modules.sh" "$kdir" "$dir" W=1 "${@:3}"
+	"$TOP/scripts/build/build-modules.sh" "$kdir" "$dir" "${@:3}"
 	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
 }
 
@@ -232,7 +232,7 @@ log_has_reports()
 fill_shared_directory()
 {
 	mkdir -p "$1"
-	"$TOP/scripts/build/build-modules.sh" "$(output_of test-kernel "$2")" "$OUT/build/$2" W=1
+	"$TOP/scripts/build/build-modules.sh" "$(output_of test-kernel "$2")" "$OUT/build/$2"
 	cp "$OUT/build/$2/ntklog.ko" "$OUT/build/$2"/{kunit,workload,tests/modules}/*.ko "$1/"
 	cat >"$1/guest.sh"
 }

@@ -73,24 +73,29 @@ print_make_target()
 	esac
 }
 
-# print_makefile: it has two goals, hosts (steps of the pool host) and machines
+# print_makefile: it has two goals, hosts (steps of the pools host and beside) and machines
 # (steps with a virtual machine), which two processes of make build. With one goal, make would begin
 # the next host step only after it has begun all virtual machines that stand before it. A rule has
 # only the needs of the same goal; step.sh waits for needs of the other one.
 print_makefile()
 {
-	local step need hosts=() machines=()
+	local step need host='' hosts=() machines=()
 	for step in "${steps[@]}"; do
 		printf '%s:' "$step"
-		if [ "${pool[$step]}" = host ]; then
-			printf ' %s' "${hosts[@]: -1}"
+		case ${pool[$step]} in
+		beside) hosts+=("$step") ;;
+		host)
+			printf ' %s' "$host"
+			host=$step
 			hosts+=("$step")
-		else
+			;;
+		*)
 			for need in ${after[$step]//,/ }; do
-				[[ $need = - || ${pool[$need]} = host ]] || printf ' %s' "$need"
+				[[ $need = - || ${pool[$need]} != vm* ]] || printf ' %s' "$need"
 			done
 			machines+=("$step")
-		fi
+			;;
+		esac
 		printf '\n\t@%s/tests/step.sh %s %s %s\n' "$TOP" "$step" "${pool[$step]}" \
 			"${after[$step]}"
 	done
@@ -141,7 +146,7 @@ print_status()
 				rest = left_of(planned[i], began[i] == "-" ? 0 : now - began[i])
 				if (pool[i] == "host")
 					host += rest
-				else
+				else if (pool[i] != "beside")
 					vm += rest * (pool[i] == "vm2" && slots > 1 ? 2 : 1) / slots
 				if (rest > longest)
 					longest = rest
@@ -215,7 +220,9 @@ begin_progress print_status
 print_forecast "${steps[@]}"
 print_makefile >"$TEST/rules.mk"
 unset MAKEFLAGS MFLAGS MAKELEVEL
-make -s -r -k -f "$TEST/rules.mk" hosts >&2 6>&- &
+# Each step of the pool host needs the one before it, so -j starts only steps of the pool beside
+# together with them.
+make -s -r -k -j -f "$TEST/rules.mk" hosts >&2 6>&- &
 # One job more than virtual machines can run: the next step then waits in take_vm_slots() of step.sh
 # and begins as soon as a slot is free.
 make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&-

@@ -95,7 +95,7 @@ run_step()
 		echo "not ok - $step runs: its need $need has failed" >"$TEST/$step.tap"
 		return
 	fi
-	[ "$pool" != host ] || priority=(nice -n 5)
+	[[ $pool = vm* ]] || priority=(nice -n 5)
 	# shellcheck disable=SC2046 # a command and its argument
 	SAY_FD=3 STEP=$step "${priority[@]}" $(print_step_command) >"$TEST/$step.tap" \
 		2>"$TEST/$step.log" </dev/null ||

@@ -1,14 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# build-modules.sh KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel and copy them
-# to DIRECTORY. The build is in the cache, in a directory of the same name, because paths are part
-# of ccache's keys.
+# build-modules.sh [-s] KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel with W=1
+# and copy them to DIRECTORY. With -s, then run sparse on all sources; its output is
+# out/log/sparse.log. The build is in the cache, in a directory of the same name, because paths are
+# part of ccache's keys.
 
 . "$(dirname "$0")/../lib.sh"
 
-kdir=${1:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
-dir=${2:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
+usage='usage: build-modules.sh [-s] KDIR DIRECTORY [ARGUMENT...]'
+checked=
+if [ "${1:-}" = -s ]; then
+	checked=1
+	shift
+fi
+kdir=${1:?$usage}
+dir=${2:?$usage}
 shift 2
 # dwarves has the pahole that makes the type information of Debian's modules.
 install_groups modules
@@ -17,9 +24,9 @@ work=$CACHE/build/$name
 mkdir -p "$dir" "$work"
 exec 9>"$work.lock"
 flock 9
-# The file .tree names the tree of the last build, if that succeeded without a warning. Otherwise
+# The file .tree names the trees of the last build, if that succeeded without a warning. Otherwise
 # remove all objects, so that the next build prints its warnings again.
-tree="$TOP $(stat -c %i "$TOP")"
+tree="$TOP $(stat -c %i "$TOP") $kdir"
 [ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
 mkdir -p "$work"
 rm -f "$work/.tree"
@@ -30,6 +37,9 @@ rsync -rlpc --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--include='/include/***' --include='/module/***' --include='/kunit/***' \
 	--include='/workload/***' --include='/tests/' --include='/tests/modules/***' \
 	--exclude='*' "$TOP/" "$work/"
-run_quietly "modules-$name" make -C "$kdir" M="$work" NTKLOG_TESTS=1 -j"$(nproc)" "$@" modules
+build=(make -C "$kdir" M="$work" NTKLOG_TESTS=1 W=1 -j"$(nproc)" "$@" modules)
+run_quietly "modules-$name" "${build[@]}"
 rsync -ac --delete --exclude='*.o' --exclude='.*.cmd' "$work/" "$dir/"
 grep -qE 'warning:|WARNING:' "$OUT/log/modules-$name.log" || echo "$tree" >"$work/.tree"
+# All is compiled, so C=2 starts sparse only.
+[ -z "$checked" ] || run_quietly sparse "${build[@]}" C=2
