@@ -116,51 +116,8 @@ print_status()
 			text=$(tail -n 1 "$TEST/$step.log" | sed 's/^\[[^]]*\] [^:]*: \(.*\)/(\1)/')
 		fi
 		echo "$step ${pool[$step]} ${seconds[$step]} $began $text"
-	done | cat "$TEST/.extra" - | awk -v now="$EPOCHSECONDS" -v start="$NTKLOG_START" -v slots="$(nproc)" '
-		# A step that takes longer than planned is expected to take a quarter longer still.
-		function left_of(seconds, passed, rest) {
-			rest = seconds * factor - passed
-			if (passed > seconds && rest < passed / 4)
-				rest = passed / 4
-			return rest > 0 ? rest : 0
-		}
-		NF == 2 { extra[$1] += $2; next }
-		{
-			$3 += extra[$1]
-			step[++steps] = $1; pool[steps] = $2; planned[steps] = $3; began[steps] = $4
-		}
-		$5 ~ /^[0-9]/ { done[steps] = 1; count++; real += $5; forecast += $3; next }
-		$4 != "-" {
-			text = ""; for (i = 5; i <= NF; i++) text = text " " $i
-			running = running (running ? ", " : "") $1 text
-			if (now - $4 > $3) { real += now - $4; forecast += $3 }
-		}
-		END {
-			# Estimate how much slower this machine is than the forecast. A minute is
-			# added to both sums, so that one short step does not change the estimate
-			# much.
-			factor = (real + 60) / (forecast + 60)
-			for (i = 1; i <= steps; i++) {
-				if (done[i])
-					continue
-				rest = left_of(planned[i], began[i] == "-" ? 0 : now - began[i])
-				if (pool[i] == "host")
-					host += rest
-				else if (pool[i] != "beside")
-					vm += rest * (pool[i] == "vm2" && slots > 1 ? 2 : 1) / slots
-				if (rest > longest)
-					longest = rest
-			}
-			left = vm > host ? vm : host
-			if (longest > left)
-				left = longest
-			if (left < 90)
-				text = int(left) " s"
-			else
-				text = int(left / 60 + 0.5) " min"
-			printf("[%4ds] %d of %d steps done, about %s left; running: %s\n", now - start,
-				count, steps, text, running)
-		}'
+	done | cat "$TEST/.extra" - | awk -v now="$EPOCHSECONDS" -v start="$NTKLOG_START" \
+		-v slots="$(nproc)" -f "$TOP/tests/status.awk"
 }
 
 count_results()

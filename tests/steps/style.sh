@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Check the sources: checkpatch, sparse, kernel-doc, bad habits of prose, circles of includes; and the
-# filter of race reports, which all steps with KCSAN use.
+# Check the sources: checkpatch, sparse, kernel-doc, bad habits of prose, circles of includes; the
+# filter of race reports, which all steps with KCSAN use; and the line of progress.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -32,3 +32,4 @@ run_test "style: no folder has more bad habits of prose than before" \
 run_test "style: no file has more than 600 lines" no_file_is_too_long
 run_test "style: no new circle of includes" env -C "$TOP" python3 "$TESTS/check/check_includes.py"
 run_test_program python3 "$TESTS/check/check_race_filter.py" "$TOP"
+run_test_program python3 "$TESTS/check/check_status.py" "$TOP"

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For run.sh: print the line of progress. Variables: now and start, in seconds; slots, the number of
+# virtual machines that run at a time. Input: first lines STEP SECONDS, which the step takes longer
+# this time; then a line for each step: STEP POOL SECONDS BEGIN TEXT. SECONDS is the planned time.
+# BEGIN is a time, or - if the step has not begun. TEXT is the time that a finished step has
+# taken, or the latest message of a kernel's build, in parentheses.
+
+# A step that takes longer than planned is expected to take a quarter longer still.
+function left_of(seconds, passed, rest) {
+	rest = seconds * factor - passed
+	if (passed > seconds && rest < passed / 4)
+		rest = passed / 4
+	return rest > 0 ? rest : 0
+}
+
+NF == 2 { extra[$1] += $2; next }
+{
+	$3 += extra[$1]
+	step[++steps] = $1; pool[steps] = $2; planned[steps] = $3; began[steps] = $4
+}
+$5 ~ /^[0-9]/ { done[steps] = 1; count++; real += $5; forecast += $3; next }
+$4 != "-" {
+	text = ""; for (i = 5; i <= NF; i++) text = text " " $i
+	running = running (running ? ", " : "") $1 text
+	if (now - $4 > $3) { real += now - $4; forecast += $3 }
+	# The message of a kernel's build: "(200 of about 1500 files)".
+	files = substr($5, 2) + 0
+	if ($6 == "of" && files > 0)
+		left_by_files[steps] = (now - $4) * ($8 / files - 1)
+}
+
+END {
+	# Estimate how much slower this machine is than the forecast. A minute is added to both
+	# sums, so that one short step does not change the estimate much.
+	factor = (real + 60) / (forecast + 60)
+	for (i = 1; i <= steps; i++) {
+		if (done[i])
+			continue
+		rest = left_of(planned[i], began[i] == "-" ? 0 : now - began[i])
+		if (left_by_files[i] > rest)
+			rest = left_by_files[i]
+		if (pool[i] == "host")
+			host += rest
+		else if (pool[i] != "beside")
+			vm += rest * (pool[i] == "vm2" && slots > 1 ? 2 : 1) / slots
+		if (rest > longest)
+			longest = rest
+	}
+	left = vm > host ? vm : host
+	if (longest > left)
+		left = longest
+	if (left < 90)
+		text = int(left) " s"
+	else
+		text = int(left / 60 + 0.5) " min"
+	printf("[%4ds] %d of %d steps done, about %s left; running: %s\n", now - start,
+		count, steps, text, running)
+}
