@@ -57,24 +57,25 @@ void test_let_sleep_be_reported(void)
 }
 
 /*
- * Sleep for @ms, and let the task be blocked for at least half of this time. If the CPU stalls
- * between the start of the timer and the switch to another task, the task keeps the CPU until the
- * timer expires. If the task is preempted there, it is ready meanwhile. Then sleep again. After a
- * stall, the timer may expire a jiffy early, so allow a quarter of the time on the CPU, not half.
+ * Sleep for @ms, and let the task be blocked for at least three quarters of this time. msleep()
+ * counts jiffies, which come late and then all at once if the host stops a CPU, so it may sleep for
+ * half of its time only. If the CPU stalls between the start of the timer and the switch to another
+ * task, the task keeps the CPU until the timer expires. If the task is preempted there, it is ready
+ * meanwhile. Then sleep again.
  */
 void test_sleep(unsigned int ms)
 {
-	unsigned long switches, preemptions;
+	unsigned long switches, preemptions, us = ms * USEC_PER_MSEC;
 	u64 time_on_cpu;
 
 	do {
 		switches = current->nvcsw;
 		preemptions = current->nivcsw;
 		time_on_cpu = current->se.sum_exec_runtime;
-		msleep(ms);
+		usleep_range(us, us + 1000);
 		time_on_cpu = current->se.sum_exec_runtime - time_on_cpu;
 	} while (current->nvcsw == switches || current->nivcsw != preemptions ||
-		 time_on_cpu > ms * (u64)NSEC_PER_MSEC / 4);
+		 time_on_cpu > us * NSEC_PER_USEC / 4);
 }
 
 static int run_test_thread(void *data)

@@ -334,7 +334,7 @@ static void hold_released_for_sleeping_owner_counted_as_blocked(struct kunit *te
 
 	begin_tracking(test);
 	start_sleeper(test, &thread);
-	msleep(40);
+	test_sleep(40);
 	ntklog_track_sleeping_release_slow(&outer_lock, TEST_ACTION, get_sleeper_as_owner, false,
 					   false);
 	KUNIT_EXPECT_GE(test, read_caller_event(test, 1, CALLER_HOLD_BLOCKED),
