@@ -58,10 +58,11 @@ void test_let_sleep_be_reported(void)
 
 /*
  * Sleep for @ms, and let the task be blocked for at least three quarters of this time. msleep()
- * counts jiffies, which come late and then all at once if the host stops a CPU, so it may sleep for
- * half of its time only. If the CPU stalls between the start of the timer and the switch to another
- * task, the task keeps the CPU until the timer expires. If the task is preempted there, it is ready
- * meanwhile. Then sleep again.
+ * would count jiffies, many of which may come at once after the host has stopped a CPU.
+ *
+ * If the CPU stalls between the start of the timer and the switch to another task, the task keeps
+ * the CPU until the timer expires. If the task is preempted there, it is ready meanwhile. Then
+ * sleep again.
  */
 void test_sleep(unsigned int ms)
 {

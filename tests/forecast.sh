@@ -40,18 +40,20 @@ require_space()
 # print_minutes_of_steps: print the time of the steps and of the preparations added so far.
 print_minutes_of_steps()
 {
-	local step time vm=0 host=0 slots
+	local step time vm=0 host=0 beside=0 slots
 	slots=$(nproc)
 	while read -r step time; do
 		case ${pool[$step]} in
 		host) host=$((host + time)) ;;
+		beside) [ $time -le $beside ] || beside=$time ;;
 		vm) vm=$((vm + time)) ;;
 		vm2) vm=$((vm + time * (slots > 1 ? 2 : 1))) ;;
 		esac
 	done < <(for step in "${steps[@]}"; do echo "$step ${seconds[$step]}"; done |
 		cat - "$TEST/.extra")
 	vm=$((vm / slots))
-	echo $(((vm > host ? vm : host) / 60 + 1))
+	[ $vm -le $host ] || host=$vm
+	echo $(((host > beside ? host : beside) / 60 + 1))
 }
 
 # print_forecast STEP...: install the packages of all steps too, because apt works for one process

@@ -182,8 +182,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 make -s -r -k -j -f "$TEST/rules.mk" hosts >&2 6>&- &
 # One job more than virtual machines can run: the next step then waits in take_vm_slots() of step.sh
 # and begins as soon as a slot is free.
-make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&-
-wait $!
+make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&- || true
+wait $! || true
 for step in "${steps[@]}"; do
 	[ -e "$TEST/$step.tap" ] || echo "not ok - $step runs" >"$TEST/$step.tap"
 done

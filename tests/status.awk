@@ -24,9 +24,10 @@ $4 != "-" {
 	text = ""; for (i = 5; i <= NF; i++) text = text " " $i
 	running = running (running ? ", " : "") $1 text
 	if (now - $4 > $3) { real += now - $4; forecast += $3 }
-	# The message of a kernel's build: "(200 of about 1500 files)".
+	# The message of a kernel's build: "(200 of about 1500 files)". The first files say little,
+	# because the time has the unpacking of the sources too.
 	files = substr($5, 2) + 0
-	if ($6 == "of" && files > 0)
+	if ($6 == "of" && files >= 100)
 		left_by_files[steps] = (now - $4) * ($8 / files - 1)
 }
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-modules.sh [-s] KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel with W=1
-# and copy them to DIRECTORY. With -s, then run sparse on all sources; its output is
-# out/log/sparse.log. The build is in the cache, in a directory of the same name, because paths are
-# part of ccache's keys.
+# and copy them to DIRECTORY. With -s, then run sparse on the sources that this kernel compiles; its
+# output is out/log/sparse.log. The build is in the cache, in a directory of the same name, because
+# paths are part of ccache's keys.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -24,8 +24,8 @@ work=$CACHE/build/$name
 mkdir -p "$dir" "$work"
 exec 9>"$work.lock"
 flock 9
-# The file .tree names the trees of the last build, if that succeeded without a warning. Otherwise
-# remove all objects, so that the next build prints its warnings again.
+# The file .tree names the sources and the kernel of the last build, if that succeeded without a
+# warning. Otherwise remove all objects, so that the next build prints its warnings again.
 tree="$TOP $(stat -c %i "$TOP") $kdir"
 [ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
 mkdir -p "$work"
@@ -39,7 +39,7 @@ rsync -rlpc --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--exclude='*' "$TOP/" "$work/"
 build=(make -C "$kdir" M="$work" NTKLOG_TESTS=1 W=1 -j"$(nproc)" "$@" modules)
 run_quietly "modules-$name" "${build[@]}"
-rsync -ac --delete --exclude='*.o' --exclude='.*.cmd' "$work/" "$dir/"
+rsync -rlptc --delete --exclude='*.o' --exclude='.*.cmd' "$work/" "$dir/"
 grep -qE 'warning:|WARNING:' "$OUT/log/modules-$name.log" || echo "$tree" >"$work/.tree"
 # All is compiled, so C=2 starts sparse only.
 [ -z "$checked" ] || run_quietly sparse "${build[@]}" C=2

@@ -3,8 +3,8 @@
 #
 # checkpatch.sh FILE...: run the kernel's checkpatch.pl with the options of .checkpatch.conf
 # (--strict among them). It is silent and successful if no file has a finding. checkpatch starts
-# slowly, so it checks 16 files at a time. The cache has an empty file for each name and content
-# whose 16 had no finding.
+# slowly, so it checks 16 files at a time, and names each CamelCase word once for these. The cache
+# has an empty file for each name and content whose 16 had no finding.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -22,6 +22,8 @@ mkdir -p "$clean"
 rules=$(cat "$checkpatch" .checkpatch.conf scripts/check/checkpatch.sh | sha256sum)
 sums=$(sha256sum -- "$@")
 while read -r sum file; do
+	# checkpatch ends without a finding at an empty file, and does not check the next ones.
+	[ -s "$file" ] || continue
 	cached[$file]=$clean/${rules:0:16}-${sum:0:32}-${file//\//-}
 	[ ! -e "${cached[$file]}" ] || continue
 	case $file in
@@ -84,11 +86,14 @@ for options in "${!files_of[@]}"; do
 	while [ ${#files[@]} -gt 0 ]; do
 		together=("${files[@]:0:16}") files=("${files[@]:16}")
 		set_stage "checking $(dirname "${together[0]}")"
-		if perl "$checkpatch" "${words[@]}" -f "${together[@]}"; then
+		findings=$(perl "$checkpatch" "${words[@]}" -f "${together[@]}") ||
+			: "${findings:=checkpatch failed for one of: ${together[*]}}"
+		if [ -z "$findings" ]; then
 			for file in "${together[@]}"; do
 				: >"${cached[$file]}"
 			done
 		else
+			printf '%s\n' "$findings"
 			status=1
 		fi
 	done

@@ -25,7 +25,6 @@ no_file_is_too_long()
 install_groups style
 set_debian_kernel "$KERNEL_SERIES"
 run_test "style: checkpatch --strict" make -s -C "$TOP" checkpatch
-run_test "style: sparse" "$TOP/scripts/check/sparse.sh" "$KDIR"
 run_test "style: kernel-doc" kernel_doc_is_silent
 run_test "style: no folder has more bad habits of prose than before" \
 	env -C "$TOP" python3 "$TESTS/check/check_prose.py"
@@ -33,3 +32,6 @@ run_test "style: no file has more than 600 lines" no_file_is_too_long
 run_test "style: no new circle of includes" env -C "$TOP" python3 "$TESTS/check/check_includes.py"
 run_test_program python3 "$TESTS/check/check_race_filter.py" "$TOP"
 run_test_program python3 "$TESTS/check/check_status.py" "$TOP"
+run_test_program python3 "$TESTS/check/check_style.py" "$TOP"
+# The last one, because steps that build the same modules wait for its end.
+run_test "style: sparse" "$TOP/scripts/check/sparse.sh" "$KDIR"

@@ -56,3 +56,4 @@ if [ "$tried" = "$plain" ]; then
 	run_test_file test_large "$plain" "$OUT/build/tool/generate"
 	run_test "tool: each file of the tests runs" each_test_file_runs
 fi
+[ -z "$only" ] || [[ $begun = *" $only "* ]] || echo "not ok - $only is a file of these tests"

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Try whether scripts/check/checkpatch.sh and sparse.sh find what they look for.
+
+Usage: check_style.py TOP
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import tap
+
+TOP = sys.argv[1]
+CLEAN = "/* SPDX-License-Identifier: GPL-2.0-only */\n"
+# It stands for the build of the modules, and writes the logs of the compiler and of sparse.
+BUILD = """#!/bin/sh
+mkdir -p "$OUT/log"
+printf '%s\n' "$COMPILER_PRINTS" >"$OUT/log/modules-$ABI.log"
+printf '%s\n' "$SPARSE_PRINTS" >"$OUT/log/sparse.log"
+"""
+
+
+class Tree(unittest.TestCase):
+    """A tree that has the scripts only, with a cache and output of its own."""
+
+    def setUp(self):
+        self.top = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.top)
+        for path in ("scripts/lib.sh", "scripts/progress.sh", "scripts/packages", "scripts/check",
+                     "scripts/kernels", ".checkpatch.conf"):
+            copy = os.path.join(self.top, path)
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            if os.path.isdir(os.path.join(TOP, path)):
+                shutil.copytree(os.path.join(TOP, path), copy)
+            else:
+                shutil.copy(os.path.join(TOP, path), copy)
+
+    def write(self, path, text, mode=0o644):
+        path = os.path.join(self.top, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(path, mode)
+
+    def run_script(self, *command, **environment):
+        return subprocess.run([os.path.join(self.top, command[0]), *command[1:]], cwd=self.top,
+                              env={**os.environ, **environment}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+
+
+class Sparse(Tree):
+    def run_sparse(self, compiler="", sparse="", abi="6.12.1+deb12-amd64"):
+        """Return the findings of sparse.sh when the build has printed these lines."""
+        self.write("scripts/build/build-modules.sh", BUILD, 0o755)
+        self.write("kernel/include/config/kernel.release", abi + "\n")
+        cache = os.path.join(self.top, "cache")
+        result = self.run_script("scripts/check/sparse.sh", os.path.join(self.top, "kernel"),
+                                 ABI=abi, OUT=os.path.join(self.top, "out"), XDG_CACHE_HOME=cache,
+                                 COMPILER_PRINTS=compiler.replace("BUILD", cache + "/ntklog/build"),
+                                 SPARSE_PRINTS=sparse.replace("BUILD", cache + "/ntklog/build"))
+        lines = [line for line in result.stdout.splitlines() if not line.startswith("[")]
+        self.assertEqual(result.returncode, 1 if lines else 0, result.stdout)
+        return lines
+
+    def test_finding_of_sparse_fails(self):
+        line = "BUILD/6.12.1+deb12-amd64/module/main.c:12:3: warning: incorrect type"
+        self.assertEqual(len(self.run_sparse(sparse=line)), 1)
+
+    def test_warning_of_the_compiler_fails(self):
+        line = "BUILD/6.12.1+deb12-amd64/module/main.c:9:3: warning: unused variable"
+        self.assertEqual(len(self.run_sparse(compiler=line)), 1)
+
+    def test_path_relative_to_the_build_is_ours(self):
+        self.assertEqual(len(self.run_sparse(sparse="module/main.c:12:3: error: no type")), 1)
+
+    def test_warning_of_a_kernel_header_does_not_count(self):
+        self.assertEqual(self.run_sparse(sparse="/usr/src/include/asm/msr.h:1:9: warning: x\n"
+                                         "BUILD/6.12.1+deb12-amd64/module/main.c: note: in"), [])
+
+
+class Checkpatch(Tree):
+    def run_checkpatch(self, *files):
+        source = subprocess.run([os.path.join(TOP, "scripts/kernels/kernel-source.sh")], check=True,
+                                stdout=subprocess.PIPE, text=True).stdout
+        self.write("scripts/kernels/kernel-source.sh", "#!/bin/sh\necho %s" % source, 0o755)
+        result = self.run_script("scripts/check/checkpatch.sh", *files,
+                                 XDG_CACHE_HOME=os.path.join(self.top, "cache"))
+        return result.returncode, result.stdout
+
+    def test_finding_fails_again_and_again_beside_clean_and_empty_files(self):
+        self.write("module/a.c", CLEAN.replace("/* ", "// ").replace(" */", ""))
+        self.write("module/b.c", "")
+        self.write("module/c.c", "int  a ;\n")
+        for _ in range(2):
+            code, output = self.run_checkpatch("module/a.c", "module/b.c", "module/c.c")
+            self.assertEqual(code, 1)
+            self.assertIn("module/c.c:1:", output)
+
+    def test_clean_files_are_silent(self):
+        self.write("module/a.h", CLEAN)
+        self.write("module/b.h", CLEAN)
+        self.assertEqual(self.run_checkpatch("module/a.h", "module/b.h"), (0, ""))
+
+
+if __name__ == "__main__":
+    tap.main()
