@@ -11,18 +11,28 @@
 /* Flag of a key: the stack of the hold is a part of it, too. */
 #define LABEL_KEY_HAS_FRAMES	0x10u
 
-static uint64_t hash_text(const char *text)
-{
-	size_t length = strlen(text);
-
-	return (uint64_t)hash_bytes(text, length) << 32 | hash_bytes(text, length / 2);
-}
-
 static void free_label(struct label_table *table, struct charge_label *label)
 {
 	HASH_DEL(table->labels, label);
 	free(label->text);
 	free(label);
+}
+
+static struct charge_label *add_label(struct label_table *table, const char *text, size_t length,
+				      unsigned int hash)
+{
+	struct charge_label *label = calloc(1, sizeof(*label));
+
+	if (!label)
+		return NULL;
+	label->text = strdup(text);
+	if (label->text)
+		HASH_ADD_KEYPTR_BYHASHVALUE(hh, table->labels, label->text, length, hash, label);
+	if (label->hh.tbl)
+		return label;
+	free(label->text);
+	free(label);
+	return NULL;
 }
 
 /**
@@ -34,21 +44,18 @@ static void free_label(struct label_table *table, struct charge_label *label)
  */
 struct charge_label *label_table_find(struct label_table *table, const char *text)
 {
-	uint64_t hash = hash_text(text);
+	size_t length = strlen(text);
 	struct charge_label *label;
+	unsigned int hash;
 
-	HASH_FIND(hh, table->labels, &hash, sizeof(hash), label);
+	HASH_VALUE(text, length, hash);
+	HASH_FIND_BYHASHVALUE(hh, table->labels, text, length, hash, label);
 	if (label || HASH_COUNT(table->labels) >= LABELS_MAX)
 		return label;
-	hash_add(table->labels, hash, &hash, label);
-	if (label)
-		label->text = strdup(text);
-	if (label && label->text)
-		return label;
-	if (label)
-		free_label(table, label);
-	table->no_memory = true;
-	return NULL;
+	label = add_label(table, text, length, hash);
+	if (!label)
+		table->no_memory = true;
+	return label;
 }
 
 /* Make the key of the members of a hold that make its label; other members of the key are 0. */

@@ -20,14 +20,12 @@
 
 /**
  * struct charge_label - a name of waiters, holders or functions
- * @hash: the key: hash_bytes() of the whole text and of its first half
- * @text: the label
+ * @text: the label, which is the key
  * @context_length: bytes at the end of @text that are charge_context_text()
  * @is_used: a row has the label; valid while labels are dropped
  * @hh: in the table of labels
  */
 struct charge_label {
-	uint64_t hash;
 	char *text;
 	size_t context_length;
 	bool is_used;

@@ -7,7 +7,9 @@ import csv
 import io
 import json
 import math
+import os
 import re
+import subprocess
 
 from answer_case import (BASE, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event, spin_event,
                          stack_event_of, switch_event)
@@ -24,6 +26,26 @@ thread 56 waiter\t56\t/system.slice/web.service
 thread 57 bystander
 thread 58 other\t56\t/system.slice/web.service
 """ % (BASE + 7000)
+
+# Without random bytes the key of the tool's hash is known.
+NO_RANDOM = """\
+#include <sys/random.h>
+ssize_t getrandom(void *buffer, size_t size, unsigned int flags) { return -1; }
+"""
+
+
+def hash_text(text):
+    """The hash of hash_bytes() in ground/hash.c."""
+    def mix_word(word, key):
+        word ^= key
+        return (word & 0xFFFFFFFF) * (word >> 32)
+
+    value, text = 0, text.encode()
+    for at in range(0, len(text), 8):
+        value = mix_word(value ^ int.from_bytes(text[at:at + 8], "little"), 1)
+    value = mix_word(value ^ len(text), 0x9E3779B97F4A7C15)
+    return (value ^ value >> 32) & 0xFFFFFFFF
+
 
 # The columns that tell a row from the others without --by.
 KEYS = {"locks": ("lock",), "callers": ("caller", "lock"), "resources": ("resource", "kind", "class"),
@@ -230,6 +252,24 @@ class By(Case):
         (whole,) = self.rows_of_table("locks")
         for name in "sampled", "wait_total_ns", "hold_total_ns":
             self.assertAlmostEqual(sum(row[name] for row in rows), whole[name], places=3)
+
+    def test_threads_with_equal_hashes_have_rows_of_their_own(self):
+        threads_by_hash = collections.defaultdict(list)
+        for thread in range(100000, 300000):
+            threads_by_hash[hash_text("%d" % thread)].append(thread)
+        threads = [thread for same in threads_by_hash.values() for thread in same if len(same) > 1]
+        self.assertGreaterEqual(len(threads), 20)
+        self.write(etl.long_file([*RATES, *(
+            spin_event(20 * number, 20 * number + 10, 1, thread=thread)
+            for number, thread in enumerate(threads))]))
+        library = self.path + ".so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=NO_RANDOM,
+                       text=True, check=True)
+        result = run_tool("report", "--json", "--table", "locks", "--by", "thread", self.path,
+                          env={**os.environ, "LD_PRELOAD": library,
+                               "ASAN_OPTIONS": "verify_asan_link_order=0"})
+        rows = json.loads(result.stdout)["locks"]
+        self.assertEqual(sorted(int(row["by"]) for row in rows), sorted(threads))
 
 
 if __name__ == "__main__":
