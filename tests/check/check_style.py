@@ -47,9 +47,12 @@ class Tree(unittest.TestCase):
         os.chmod(path, mode)
 
     def run_script(self, *command, **environment):
+        # A script prints messages to the file descriptor SAY_FD too, which it does not get here.
+        environment = {**os.environ, **environment}
+        environment.pop("SAY_FD", None)
         return subprocess.run([os.path.join(self.top, command[0]), *command[1:]], cwd=self.top,
-                              env={**os.environ, **environment}, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
+                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False)
 
 
 class Sparse(Tree):
