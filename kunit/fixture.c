@@ -24,8 +24,6 @@
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
 
-MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
-
 /* Bind the test to TEST_CPU, and reset parameters and settings to their defaults. */
 int fixture_init(struct kunit *test)
 {

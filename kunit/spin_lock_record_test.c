@@ -7,7 +7,6 @@
 #include <linux/tracepoint.h>
 #include <uapi/ntklog/event.h>
 
-#include "../module/ground/compat.h"
 #include "../module/trace.h"
 #include "spin_lock_fixture.h"
 

@@ -5,7 +5,6 @@
 #include <linux/preempt.h>
 #include <ntklog/ex_spin_lock.h>
 
-#include "../module/ground/compat.h"
 #include "spin_lock_fixture.h"
 
 static void check_nested_locks(struct kunit *test, int depth)

@@ -29,7 +29,6 @@
 #include <uapi/ntklog/event.h>
 
 #include "../ground/clock.h"
-#include "../ground/compat.h"
 #include "buffer.h"
 #include "run.h"
 
@@ -255,4 +254,3 @@ bool etw_write_event(struct etw_run *run,
 			header->size - sizeof(*header));
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_write_event);

@@ -16,7 +16,6 @@
 #include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
-#include "../ground/compat.h"
 #include "claim.h"
 #include "control.h"
 #include "event.h"
@@ -121,7 +120,6 @@ struct etw_claim *etw_open_claim(struct etw_session *session)
 {
 	return etw_claim_session(session, false);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_open_claim);
 
 /**
  * etw_adopt_session() - claim a session together with its present or last run
@@ -134,7 +132,6 @@ struct etw_claim *etw_adopt_session(struct etw_session *session)
 {
 	return etw_claim_session(session, true);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_adopt_session);
 
 /* Called with etw_mutex held. */
 static void etw_end_claim(struct etw_claim *claim)
@@ -205,7 +202,6 @@ void etw_close_claim(struct etw_claim *claim)
 	}
 	kfree(claim);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_close_claim);
 
 /**
  * etw_wait_for_closed_claims() - wait until all closed claims have ended
@@ -272,7 +268,6 @@ int etw_start_claimed_session(struct etw_claim *claim, const struct ntklog_sessi
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_start_claimed_session);
 
 /**
  * etw_stop_claimed_session() - stop a claimed session, see NTKLOG_SESSION_STOP
@@ -296,7 +291,6 @@ int etw_stop_claimed_session(struct etw_claim *claim)
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_stop_claimed_session);
 
 /**
  * etw_keep_claimed_session() - give up a claim, see NTKLOG_SESSION_KEEP
@@ -318,7 +312,6 @@ int etw_keep_claimed_session(struct etw_claim *claim)
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_keep_claimed_session);
 
 /**
  * etw_get_claim_run() - get the run of a claim
@@ -341,7 +334,6 @@ struct etw_run *etw_get_claim_run(struct etw_claim *claim)
 	spin_unlock(&etw_session_lock);
 	return run;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_run);
 
 /**
  * etw_flush_claimed_session() - make the events that a claimed session has written so far readable
@@ -361,7 +353,6 @@ int etw_flush_claimed_session(struct etw_claim *claim)
 	etw_put_run(run);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_flush_claimed_session);
 
 static void etw_add_counts(struct ntklog_session_counts *sum, const struct etw_counts *counts)
 {
@@ -409,7 +400,6 @@ int etw_get_claim_counts(struct etw_claim *claim, struct ntklog_session_counts *
 	*counts = sum;
 	return found ? 0 : -ENXIO;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_counts);
 
 /**
  * etw_get_claim_info() - describe a claimed session, see NTKLOG_SESSION_INFO
@@ -440,7 +430,6 @@ int etw_get_claim_info(struct etw_claim *claim, struct ntklog_session_info *info
 	etw_put_run(run);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_info);
 
 /**
  * etw_show_claim_owner() - write which process has claimed a session

@@ -7,7 +7,6 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "../ground/compat.h"
 #include "buffer.h"
 #include "clock.h"
 #include "control.h"
@@ -118,7 +117,6 @@ int etw_start_session(struct etw_session *session)
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_start_session);
 
 /**
  * etw_stop_session() - stop a session by hand
@@ -140,7 +138,6 @@ int etw_stop_session(struct etw_session *session)
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
 
 /**
  * etw_flush_session() - make the events that a session has written so far readable, by hand
@@ -165,7 +162,6 @@ int etw_flush_session(struct etw_session *session)
 	etw_put_run(run);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_flush_session);
 
 /**
  * etw_init_sessions() - set the sessions to their defaults

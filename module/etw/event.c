@@ -6,17 +6,13 @@
 #include <linux/module.h>
 #include <uapi/ntklog/event.h>
 
-#include "../ground/compat.h"
 #include "buffer.h"
 #include "event.h"
 #include "session.h"
 
 u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_WORD];
-EXPORT_SYMBOL_IF_KUNIT(etw_sessions_by_group);
 struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
-EXPORT_SYMBOL_IF_KUNIT(etw_run_cpus);
 union etw_versions etw_contextswap_versions;
-EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
 
 /**
  * etw_publish_sessions() - publish which sessions log which groups
@@ -78,7 +74,6 @@ struct etw_logged_event etw_log_event(u64 sessions, u16 hook_id, u8 version, con
 	etw_make_trace_header(&header, hook_id, version, length);
 	return etw_log_header_to_sessions(sessions, &header, data);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_log_event);
 
 /**
  * etw_log_event_with_time() - log an event with the time stamp of another event to sessions
@@ -142,7 +137,6 @@ etw_log_event_in_versions(u64 sessions, u16 hook_id, const void *version_1_data,
 	}
 	return logged;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_log_event_in_versions);
 
 /**
  * etw_log_session_event() - log an event to one session, whether or not its group mask asks for it
@@ -168,4 +162,3 @@ bool etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 	local_irq_restore(flags);
 	return is_written;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_log_session_event);

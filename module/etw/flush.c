@@ -8,7 +8,6 @@
 #include <linux/string.h>
 #include <uapi/ntklog/buffer.h>
 
-#include "../ground/compat.h"
 #include "buffer.h"
 #include "flush.h"
 #include "run.h"
@@ -100,7 +99,6 @@ unsigned int etw_find_last_file_cpu(const struct etw_run *run)
 {
 	return etw_find_last_in_file(run, cpu_online_mask);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_find_last_file_cpu);
 
 /**
  * etw_call_on_last_cpu() - call a function on the CPU that etw_find_last_file_cpu() gives
@@ -116,7 +114,6 @@ void etw_call_on_last_cpu(const struct etw_run *run, smp_call_func_t function, v
 	smp_call_function_single(etw_find_last_file_cpu(run), function, data, 1);
 	cpus_read_unlock();
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_call_on_last_cpu);
 
 /**
  * etw_flush_buffers() - finish the buffers of a run that have events
@@ -160,7 +157,6 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush_reason reason)
 	cpus_read_unlock();
 	mutex_unlock(&run->mutex);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_flush_buffers);
 
 /**
  * etw_flush_run() - make the events that a run has written so far readable

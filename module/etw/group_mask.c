@@ -4,7 +4,6 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include "../ground/compat.h"
 #include "group_mask.h"
 
 static const struct {
@@ -47,7 +46,6 @@ void etw_group_mask_set(struct perfinfo_groupmask *mask, u32 group)
 {
 	mask->masks[PERF_MASK_INDEX(group)] |= PERF_MASK_BITS(group);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_group_mask_set);
 
 /**
  * etw_group_mask_clear() - remove a group from a mask
@@ -166,7 +164,6 @@ int etw_group_change_parse(char *text, struct etw_group_mask_change *change)
 	*change = parsed_change;
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_group_change_parse);
 
 /**
  * etw_group_change_from_mask() - make a change that sets a whole mask
@@ -212,7 +209,6 @@ void etw_group_change_apply(const struct etw_group_mask_change *change,
 				 ~change->groups_to_clear.masks[i];
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);
 
 /**
  * etw_group_mask_show() - write the groups of a mask

@@ -176,4 +176,3 @@ void *etw_make_header_buffer(struct etw_run *run, size_t *size)
 	etw_fill_header_buffer(buffer, run);
 	return buffer;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_make_header_buffer);

@@ -9,7 +9,6 @@
 #include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
-#include "../ground/compat.h"
 #include "buffer.h"
 #include "event.h"
 #include "flush.h"
@@ -121,7 +120,6 @@ void etw_log_observed_event(struct etw_session *session, const struct perfinfo_g
 	if (request.is_lost)
 		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_log_observed_event);
 
 static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupmask *mask)
 {
@@ -198,7 +196,6 @@ void etw_resume_observing(void)
 	WRITE_ONCE(etw_machine_is_suspended, false);
 	etw_schedule_observing();
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_resume_observing);
 
 /**
  * etw_stop_observing_for_suspend() - end the observation of all groups before a suspend
@@ -223,7 +220,6 @@ int etw_stop_observing_for_suspend(void)
 	mutex_unlock(&etw_mutex);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_stop_observing_for_suspend);
 
 /**
  * etw_exit_observing() - cancel the work item that logs the observation, and wait for its end
@@ -254,4 +250,3 @@ u32 etw_get_failures(const struct etw_run *run, struct ntklog_session_failure *f
 	spin_unlock(&etw_session_lock);
 	return count;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_failures);

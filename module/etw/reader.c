@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "../ground/compat.h"
 #include "reader.h"
 #include "run.h"
 
@@ -57,7 +56,6 @@ struct etw_reader *etw_open_reader(struct etw_run *run, unsigned int cpu)
 	etw_prepare_reader(reader);
 	return reader;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_open_reader);
 
 /**
  * etw_close_reader() - close a reader
@@ -71,7 +69,6 @@ void etw_close_reader(struct etw_reader *reader)
 	etw_put_run(reader->run);
 	kfree(reader);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_close_reader);
 
 /* In buffering mode the writer overwrites finished buffers until the run is finished. */
 static bool etw_run_is_readable(const struct etw_run *run)
@@ -144,7 +141,6 @@ ssize_t etw_read_buffers(struct etw_reader *reader, char __user *buffer, size_t 
 	mutex_unlock(mutex);
 	return copied;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_read_buffers);
 
 /**
  * etw_poll_buffers() - poll for finished buffers
@@ -179,4 +175,3 @@ __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_poll_buffers);

@@ -20,7 +20,6 @@
 
 /* A full buffer, in which no event fits. Never written. */
 struct rchan_buf etw_closed_buffer = { .offset = ETW_BUFFER_SIZE_MAX };
-EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
 
 /**
  * etw_get_buffer_of_cpu() - get the buffers of a run on a CPU
@@ -37,7 +36,6 @@ struct rchan_buf *etw_get_buffer_of_cpu(const struct etw_run *run, unsigned int 
 
 	return buf == &etw_closed_buffer ? NULL : buf;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_buffer_of_cpu);
 
 /**
  * etw_init_buffer() - write the header of an empty buffer
@@ -225,7 +223,6 @@ struct etw_run *etw_get_run(struct etw_run *run)
 	kref_get(&run->references);
 	return run;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_run);
 
 /**
  * etw_put_run() - drop a reference to a run; the last one frees the run
@@ -238,7 +235,6 @@ void etw_put_run(struct etw_run *run)
 	if (run)
 		kref_put(&run->references, etw_free_run);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_put_run);
 
 /**
  * etw_run_is_finished() - test whether a run is complete
@@ -313,7 +309,6 @@ bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 	counts->unread = counts->finished - consumed;
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_counts);
 
 static bool etw_any_cpu_has_unread_buffers(const struct etw_run *run)
 {
@@ -342,7 +337,6 @@ bool etw_run_has_unread_buffers(struct etw_run *run)
 	etw_unlock_buffers(run);
 	return unread;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_run_has_unread_buffers);
 
 static void etw_free_read_buffers(struct etw_run *run)
 {

@@ -15,7 +15,6 @@
 #include <linux/string.h>
 #include <uapi/ntklog/event.h>
 
-#include "../ground/compat.h"
 #include "event.h"
 #include "flush.h"
 #include "group_mask.h"

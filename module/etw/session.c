@@ -2,7 +2,6 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 
-#include "../ground/compat.h"
 #include "group_mask.h"
 #include "run.h"
 #include "session.h"
@@ -12,13 +11,11 @@
  * held for seconds, while functions are attached or detached. Outermost lock of the module.
  */
 struct mutex etw_mutex = __MUTEX_INITIALIZER(etw_mutex);
-EXPORT_SYMBOL_IF_KUNIT(etw_mutex);
 
 /* Protects struct etw_session for readers that cannot wait for etw_mutex. Innermost lock. */
 DEFINE_SPINLOCK(etw_session_lock);
 
 struct etw_session etw_sessions[ETW_SESSIONS];
-EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
 
 /* Called with etw_mutex or etw_session_lock held. */
 struct perfinfo_groupmask etw_join_group_masks_except(const struct etw_session *except)
@@ -47,7 +44,6 @@ struct perfinfo_groupmask etw_get_global_group_mask(void)
 	spin_unlock(&etw_session_lock);
 	return mask;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_global_group_mask);
 
 /**
  * etw_any_session_has_group() - test whether a started session records a group
@@ -129,4 +125,3 @@ bool etw_session_is_started(struct etw_session *session)
 	etw_put_run(run);
 	return is_started;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_session_is_started);

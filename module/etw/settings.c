@@ -6,7 +6,6 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "../ground/compat.h"
 #include "buffer.h"
 #include "event.h"
 #include "flush_timer.h"
@@ -189,7 +188,6 @@ struct etw_settings etw_get_settings(struct etw_session *session)
 	spin_unlock(&etw_session_lock);
 	return settings;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_get_settings);
 
 /* Begin a change by hand: copy the settings for the caller. On success etw_mutex is held. */
 static int etw_begin_settings_change(struct etw_session *session, struct etw_settings *settings)
@@ -233,7 +231,6 @@ int etw_set_buffer_size(struct etw_session *session, u32 bytes)
 	settings.buffer_size = bytes;
 	return etw_end_settings_change(session, &settings, true);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_set_buffer_size);
 
 /**
  * etw_set_buffers() - set the number of a session's buffers
@@ -253,7 +250,6 @@ int etw_set_buffers(struct etw_session *session, u32 buffers)
 	settings.buffers = buffers;
 	return etw_end_settings_change(session, &settings, true);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_set_buffers);
 
 /**
  * etw_set_name() - name a session
@@ -276,7 +272,6 @@ int etw_set_name(struct etw_session *session, const char *name)
 	strscpy(settings.name, name, sizeof(settings.name));
 	return etw_end_settings_change(session, &settings, true);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
 
 /**
  * etw_set_mode() - set what happens to new events when the buffers are full
@@ -296,7 +291,6 @@ int etw_set_mode(struct etw_session *session, enum etw_session_mode mode)
 	settings.mode = mode;
 	return etw_end_settings_change(session, &settings, true);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_set_mode);
 
 /**
  * etw_set_flush_timer() - set how often events become readable in buffers that are not full
@@ -316,7 +310,6 @@ int etw_set_flush_timer(struct etw_session *session, u32 milliseconds)
 	settings.flush_timer = milliseconds;
 	return etw_end_settings_change(session, &settings, false);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_set_flush_timer);
 
 /**
  * etw_set_contextswap_version() - set the version of a session's context switch events
@@ -336,7 +329,6 @@ int etw_set_contextswap_version(struct etw_session *session, u32 version)
 	settings.contextswap_version = version;
 	return etw_end_settings_change(session, &settings, false);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
 
 /**
  * etw_change_group_mask() - change the event groups that a session records
@@ -356,7 +348,6 @@ int etw_change_group_mask(struct etw_session *session, const struct etw_group_ma
 	etw_group_change_apply(change, &settings.group_mask);
 	return etw_end_settings_change(session, &settings, false);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
 
 /**
  * etw_set_stacks() - set which events of a session carry a stack
@@ -376,4 +367,3 @@ int etw_set_stacks(struct etw_session *session, u32 stacks)
 	settings.stacks = stacks;
 	return etw_end_settings_change(session, &settings, false);
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_set_stacks);

@@ -21,7 +21,6 @@
 #include <uapi/ntklog/logfile.h>
 
 #include "../ground/clock.h"
-#include "../ground/compat.h"
 #include "flush.h"
 #include "logfile.h"
 #include "run.h"
@@ -336,4 +335,3 @@ void *etw_make_snapshot(struct etw_session *session, size_t *size)
 	} while (snapshot == ERR_PTR(-EAGAIN));
 	return snapshot;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_make_snapshot);

@@ -6,7 +6,6 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include "../ground/compat.h"
 #include "event.h"
 #include "provider.h"
 #include "session.h"
@@ -85,7 +84,6 @@ int etw_stacks_parse(char *text, u32 *stacks)
 	*stacks = parsed_stacks;
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_stacks_parse);
 
 /**
  * etw_stacks_from_hook_ids() - convert hook ids to the events that carry a stack

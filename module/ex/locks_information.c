@@ -13,7 +13,6 @@
 #include <linux/mm.h>
 
 #include "../ground/address.h"
-#include "../ground/compat.h"
 #include "eresource_state.h"
 #include "eresource_tree.h"
 #include "locks_information.h"
@@ -140,7 +139,6 @@ struct ex_resource_descriptions *ex_describe_all_resources(void)
 	}
 	return descriptions;
 }
-EXPORT_SYMBOL_IF_KUNIT(ex_describe_all_resources);
 
 /**
  * ex_query_locks_information() - describe all live resources in NT's format

@@ -8,7 +8,6 @@
 #include <linux/string.h>
 
 #include "address.h"
-#include "compat.h"
 
 static const char * const ntklog_address_modes[] = {
 	[NTKLOG_ADDRESS_RAW] = "raw",
@@ -36,7 +35,6 @@ int ntklog_address_init(const char *mode)
 	ntklog_address_mode = i;
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_address_init);
 
 /**
  * ntklog_hide_address() - hash or zero a kernel address

@@ -4,23 +4,7 @@
 
 /* Differences between kernel versions. */
 
-#include <linux/export.h>
 #include <linux/version.h>
-
-/* NTKLOG_KUNIT: KUnit has been built as a module outside the kernel, see Kbuild. */
-#ifdef NTKLOG_KUNIT
-#define EXPORT_SYMBOL_IF_KUNIT(symbol) EXPORT_SYMBOL_GPL(symbol)
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
-#include <kunit/visibility.h>
-#else
-#define EXPORT_SYMBOL_IF_KUNIT(symbol)
-#endif
-
-#if IS_ENABLED(CONFIG_KUNIT) || defined(NTKLOG_KUNIT)
-#define EXPORT_PER_CPU_SYMBOL_IF_KUNIT(symbol) EXPORT_PER_CPU_SYMBOL_GPL(symbol)
-#else
-#define EXPORT_PER_CPU_SYMBOL_IF_KUNIT(symbol)
-#endif
 
 /* Remaining time slice of a task of the fair scheduler, in nanoseconds. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)

@@ -21,7 +21,6 @@
 
 #include "address.h"
 #include "clock.h"
-#include "compat.h"
 #include "identity.h"
 #include "identity_notes.h"
 #include "slab_cache.h"
@@ -30,7 +29,6 @@
 #define NTKLOG_HEAD_DISTANCE_MAX	(sizeof(struct page) << 11)
 
 struct ntklog_identity_table *ntklog_identities;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_identities);
 
 /* Protects the two variables below, and writes of ntklog_identities. */
 static DEFINE_MUTEX(ntklog_identity_mutex);
@@ -161,7 +159,6 @@ notrace void ntklog_record_identity_slow(struct ntklog_identity_table *notes, un
 		return;
 	ntklog_add_identity(notes, lock, caller, kind, slab, cache, fingerprint);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_record_identity_slow);
 
 /* Add or remove a user of the notes. Called with ntklog_identity_mutex held. */
 static int ntklog_change_identity_users(bool adds_user)

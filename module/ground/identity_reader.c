@@ -14,7 +14,6 @@
 #include <linux/uaccess.h>
 
 #include "address.h"
-#include "compat.h"
 #include "identity.h"
 #include "identity_notes.h"
 #include "identity_reader.h"
@@ -208,7 +207,6 @@ ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __use
 	mutex_unlock(&reader->mutex);
 	return copied_bytes;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
 
 /**
  * ntklog_open_identities() - create a reader, and enable the notes
@@ -235,7 +233,6 @@ struct ntklog_identity_reader *ntklog_open_identities(void)
 			raw_read_seqcount(&ntklog_identities->sequence[set_index]);
 	return reader;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_open_identities);
 
 /**
  * ntklog_close_identities() - free a reader, and disable the notes if it was the last user
@@ -248,4 +245,3 @@ void ntklog_close_identities(struct ntklog_identity_reader *reader)
 	ntklog_put_identities();
 	kvfree(reader);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_close_identities);

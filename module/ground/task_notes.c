@@ -137,7 +137,6 @@ void ntklog_note_task(struct task_struct *task)
 	notes->note_count++;
 	bit_spin_unlock(0, &notes->lock);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_note_task);
 
 static void ntklog_note_rename(void *data, struct task_struct *task, const char *name)
 {
@@ -271,7 +270,6 @@ struct ntklog_task_note_reader *ntklog_open_task_notes(void)
 	}
 	return reader;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_open_task_notes);
 
 /**
  * ntklog_close_task_notes() - free a reader, and disable the notes if it was the last user
@@ -286,7 +284,6 @@ void ntklog_close_task_notes(struct ntklog_task_note_reader *reader)
 	mutex_unlock(&ntklog_task_notes_mutex);
 	kfree(reader);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_close_task_notes);
 
 static bool ntklog_copy_next_note(struct ntklog_task_note_reader *reader)
 {
@@ -365,7 +362,6 @@ ssize_t ntklog_read_task_notes(struct ntklog_task_note_reader *reader, char __us
 	mutex_unlock(&reader->mutex);
 	return copied ? copied : err;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_read_task_notes);
 
 /**
  * ntklog_task_notes_exit() - disable and free the notes

@@ -18,7 +18,6 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "compat.h"
 #include "run_queue.h"
 #include "task_cache.h"
 #include "task_table.h"
@@ -470,7 +469,6 @@ void ntklog_free_blocked_task_records(void)
 {
 	ntklog_visit_task_records(ntklog_free_record_if_blocked, NULL);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_free_blocked_task_records);
 
 /**
  * ntklog_wait_for_insertions() - wait for the insertions of tasks that found records needed
@@ -506,7 +504,6 @@ u32 ntklog_count_task_records(void)
 		count += READ_ONCE(ntklog_task_shards[i].record_count);
 	return count;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_task_records);
 
 /**
  * ntklog_count_spare_task_records() - count the spare records

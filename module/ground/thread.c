@@ -4,7 +4,6 @@
 #include <linux/irqflags.h>
 #include <linux/sched.h>
 
-#include "compat.h"
 #include "task_cache.h"
 #include "task_needs.h"
 #include "task_table.h"
@@ -23,7 +22,6 @@ struct ntklog_task *ntklog_find_current_record_slow(void)
 	local_irq_restore(flags);
 	return record;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_find_current_record_slow);
 
 /**
  * ntklog_get_or_insert_current_record() - find the current task's record, or give it a spare one

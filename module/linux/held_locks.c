@@ -14,7 +14,6 @@
 #include "../etw/run.h"
 #include "../etw/session.h"
 #include "../ground/address.h"
-#include "../ground/compat.h"
 #include "../ground/identity.h"
 #include "../ground/task_table.h"
 #include "../perf/off_cpu.h"

@@ -22,7 +22,6 @@
 #include "../etw/observe.h"
 #include "../etw/rundown.h"
 #include "../etw/session.h"
-#include "../ground/compat.h"
 #include "../ground/task_table.h"
 #include "../perf/event_group.h"
 #include "../perf/sleeping_lock.h"

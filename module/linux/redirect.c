@@ -103,7 +103,6 @@ const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count)
 		}
 	return unusable_name;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_resolve_targets);
 
 static size_t ntklog_count_hook_targets(const struct ntklog_hook *hook)
 {

@@ -14,7 +14,6 @@
 
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
-#include "../ground/compat.h"
 #include "../perf/resource.h"
 #include "../perf/sleeping_lock.h"
 #include "../perf/spin_lock.h"
@@ -66,7 +65,6 @@ static u64 ntklog_read_steal_time(int cpu)
 
 /* A variable, so that a KUnit case may replace the function: emulated CPUs have no steal time. */
 ntklog_steal_time_func_t ntklog_steal_time_func = ntklog_read_steal_time;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_steal_time_func);
 
 static void ntklog_fill_dropped_blockers_rundown(struct etw_rundown_event *event, bool is_end)
 {

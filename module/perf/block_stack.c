@@ -23,7 +23,6 @@
 #include "../etw/stacks.h"
 #include "../ground/address.h"
 #include "../ground/clock.h"
-#include "../ground/compat.h"
 #include "../ground/word.h"
 #include "block_stack.h"
 #include "sleeping_slots.h"
@@ -83,7 +82,6 @@ bool ntklog_block_stacks_are_needed(void)
 				 etw_find_sessions_for_event(PERF_LINUX_PERCPU_RWSEM) |
 				 etw_find_sessions_for_event(PERF_LINUX_WW_MUTEX));
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_block_stacks_are_needed);
 
 /**
  * ntklog_alloc_block_stacks() - allocate the table if a session logs stacks
@@ -240,7 +238,6 @@ void ntklog_begin_blocked_period(const struct ntklog_task *record, u64 now)
 	}
 	ntklog_unlock_bucket(bucket);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_blocked_period);
 
 /**
  * ntklog_end_blocked_period() - keep the stack of a block if it is the longest one
@@ -266,7 +263,6 @@ void ntklog_end_blocked_period(const struct task_struct *task, u64 since, u64 bl
 	}
 	ntklog_unlock_bucket(bucket);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_end_blocked_period);
 
 /**
  * ntklog_get_longest_block_stack() - get the longest block of a hold
@@ -304,4 +300,3 @@ bool ntklog_get_longest_block_stack(const struct task_struct *task, u64 acquire_
 	local_irq_restore(flags);
 	return is_found;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_get_longest_block_stack);

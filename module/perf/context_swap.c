@@ -41,7 +41,6 @@ static bool ntklog_context_swap_probes_are_registered;
 static bool ntklog_idle_probe_registered;
 
 struct tracepoint *ntklog_sched_switch_tp;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_switch_tp);
 static struct tracepoint *ntklog_cpu_idle_tp;
 
 /* C-state that this CPU entered last. Written by the cpu_idle probe. */
@@ -90,7 +89,6 @@ u8 ntklog_convert_to_nt_priority(const struct task_struct *task, bool is_idle)
 {
 	return ntklog_convert_priority(task, is_idle);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_convert_to_nt_priority);
 
 /* WaitReason, WaitMode and State of the old thread: three bytes of the record, in this order. */
 #define NT_PACK_OLD_STATE(_wait_reason, _wait_mode, _state)			\
@@ -339,7 +337,6 @@ bool ntklog_context_swaps_are_traced(void)
 {
 	return READ_ONCE(ntklog_context_swap_probes_are_registered);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_context_swaps_are_traced);
 
 static struct ntklog_event_group ntklog_context_swap_group = {
 	.provider.group = PERF_CONTEXT_SWITCH,

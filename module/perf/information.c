@@ -6,7 +6,6 @@
 #include <linux/string.h>
 
 #include "../etw/rundown.h"
-#include "../ground/compat.h"
 #include "information.h"
 
 static u32 *ntklog_find_parameter_word(u32 *words, const struct ntklog_parameter *parameter)
@@ -53,7 +52,6 @@ u32 ntklog_query_parameter_set(struct ntklog_parameter_set *parameter_set, void 
 	*return_length = length;
 	return STATUS_SUCCESS;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_query_parameter_set);
 
 /**
  * ntklog_change_parameter_set() - set an information structure, as NT does
@@ -104,7 +102,6 @@ u32 ntklog_change_parameter_set(struct ntklog_parameter_set *parameter_set,
 	etw_end_parameter_change(change);
 	return STATUS_SUCCESS;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_change_parameter_set);
 
 /**
  * ntklog_get_parameter() - read one parameter
@@ -118,7 +115,6 @@ u32 ntklog_get_parameter(const struct ntklog_parameter *parameter)
 	return READ_ONCE(*ntklog_find_parameter_word(parameter->parameter_set->words,
 						     parameter));
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_get_parameter);
 
 /**
  * ntklog_set_parameter() - set one parameter
@@ -147,4 +143,3 @@ u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 	etw_end_parameter_change(change);
 	return STATUS_SUCCESS;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_set_parameter);

@@ -19,14 +19,11 @@
 #include "../etw/event.h"
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
-#include "../ground/compat.h"
 #include "../ground/tracepoint.h"
 #include "ready_thread.h"
 
 struct tracepoint *ntklog_sched_waking_tp;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_waking_tp);
 struct tracepoint *ntklog_sched_wakeup_new_tp;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_wakeup_new_tp);
 
 /* Both are read and written with etw_mutex held. */
 static bool ntklog_ready_thread_probes_are_registered;

@@ -8,7 +8,6 @@
 #include <linux/minmax.h>
 #include <uapi/ntklog/wmi_resource.h>
 
-#include "../ground/compat.h"
 #include "release_count.h"
 #include "resource_parameters.h"
 
@@ -32,7 +31,6 @@ void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 re
 	WRITE_ONCE(count->sample_at_count, release_number + remaining_releases);
 	WRITE_ONCE(count->countdown, remaining_releases - 1);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
 
 /*
  * Restart the countdown if it has expired. Returns true if the countdown samples this release.

@@ -23,7 +23,6 @@
 #include "sleeping_lock.h"
 
 struct static_key_false ntklog_resource_key = STATIC_KEY_FALSE_INIT;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_key);
 
 static void ntklog_apply_release_rate_on_cpu(int cpu)
 {
@@ -64,7 +63,6 @@ struct ntklog_parameter_set ntklog_resource_parameter_set = {
 	.parameter_count = ARRAY_SIZE(ntklog_resource_parameters),
 	.on_change = ntklog_apply_release_rate,
 };
-EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_parameter_set);
 
 /* Set in an owner pointer, clear in the address of a task. Owner pointers have no slots. */
 #define PERF_OWNER_POINTER_BITS	3ul
@@ -172,7 +170,6 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 		record.hold_time = ntklog_read_cycles() - wait->start_time;
 	ntklog_write_resource_event(&record);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_log_resource_timeout);
 
 static void ntklog_handle_resource_timeout(struct timer_list *timer)
 {
@@ -285,7 +282,6 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 out:
 	preempt_enable();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
 
 /**
  * ntklog_track_resource_release_slow() - slow path of a final release: free the owner's slot
@@ -338,7 +334,6 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long owne
 	ntklog_free_resource_slot(owner_record, slot);
 	return is_sampled;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 
 static void ntklog_update_resource_key(struct ntklog_event_group *group,
 				       const struct perfinfo_groupmask *wanted_groups)

@@ -2,8 +2,6 @@
 
 #include <linux/export.h>
 
-#include "../ground/compat.h"
 #include "resource_cpu.h"
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_resource_cpu);

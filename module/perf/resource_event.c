@@ -10,7 +10,6 @@
 #include "../etw/event.h"
 #include "../ground/address.h"
 #include "../ground/clock.h"
-#include "../ground/compat.h"
 #include "../ground/identity.h"
 #include "../trace.h"
 #include "resource_cpu.h"
@@ -112,7 +111,6 @@ void ntklog_write_resource_event(const struct wmi_resource64 *record)
 {
 	ntklog_write_wmi_resource(record, PERF_SYNC_OBJECTS, NULL, NULL, 0);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource_event);
 
 /**
  * ntklog_write_sleeping_event() - write the event of a Linux lock
@@ -130,4 +128,3 @@ void ntklog_write_sleeping_event(const struct wmi_resource64 *record, const void
 	ntklog_write_wmi_resource(record, ntklog_get_action_group(record->action), caller,
 				  block_stack, (unsigned long)lock);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_write_sleeping_event);

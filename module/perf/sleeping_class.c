@@ -14,7 +14,6 @@
 #include <linux/workqueue.h>
 
 #include "../ground/address.h"
-#include "../ground/compat.h"
 #include "../ground/task_needs.h"
 #include "../ground/task_table.h"
 #include "block_stack.h"
@@ -159,7 +158,6 @@ int ntklog_enable_sleeping_class(u32 class)
 	ntklog_enabled_class_bits |= ntklog_class_to_bit(class);
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_enable_sleeping_class);
 
 /*
  * The contention tracepoints still fire, so the task may begin or end a wait concurrently. The
@@ -213,7 +211,6 @@ void ntklog_disable_sleeping_class(u32 class)
 		ntklog_unpin_task_records();
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_disable_sleeping_class);
 
 static void ntklog_count_task_slots(struct ntklog_task *record, void *data)
 {
@@ -247,7 +244,6 @@ struct ntklog_sleeping_slot_totals ntklog_count_sleeping_slots(void)
 	ntklog_visit_task_records(ntklog_count_task_slots, &totals);
 	return totals;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_sleeping_slots);
 
 /**
  * ntklog_sleeping_locks_init() - set the limits of excessive waits and start the release countdowns

@@ -15,7 +15,6 @@
 #include <linux/seqlock.h>
 
 #include "../ground/address.h"
-#include "../ground/compat.h"
 #include "../ground/task_needs.h"
 #include "../ground/task_table.h"
 #include "block_stack.h"
@@ -25,7 +24,6 @@
 #include "sleeping_lock.h"
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_sleeping_lock_cpu, ntklog_sleeping_lock_cpu);
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_sleeping_lock_cpu);
 
 static u64 ntklog_get_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u32 action)
 {
@@ -114,7 +112,6 @@ untracked:
 out:
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_acquire_slow);
 
 /* Called with preemption off. */
 static bool ntklog_count_and_sample_release(u64 wait_time, u32 contention_delta, bool is_counted)
@@ -265,7 +262,6 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 out:
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_release_slow);
 
 /**
  * ntklog_begin_sleeping_wait() - record that the current task starts to wait for a lock
@@ -307,7 +303,6 @@ out:
 	preempt_enable_notrace();
 	return class;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_sleeping_wait);
 
 /* Returns false if another party has claimed the slot since; it has counted the wait, if any. */
 static bool ntklog_finish_slot_wait(const struct ntklog_task *record,
@@ -387,7 +382,6 @@ void ntklog_end_sleeping_wait(const void *lock, int err)
 out:
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_end_sleeping_wait);
 
 /**
  * ntklog_end_optimistic_spin() - record that optimistic spinning for a lock has ended
@@ -434,7 +428,6 @@ void ntklog_count_sleeping_contention(const void *lock, u32 class, const struct 
 		atomic_inc((atomic_t *)&slot->contention_count);
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_sleeping_contention);
 
 /**
  * ntklog_track_downgrade() - note in its slot that a lock has been downgraded to shared

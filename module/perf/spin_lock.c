@@ -10,7 +10,6 @@
 #include <uapi/ntklog/wmi_spinlock.h>
 
 #include "../etw/group_mask.h"
-#include "../ground/compat.h"
 #include "../trace.h"
 #include "event_group.h"
 #include "spin_lock.h"
@@ -52,7 +51,6 @@ struct ntklog_parameter_set ntklog_spin_lock_parameter_set = {
 	.parameters = ntklog_spin_lock_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_spin_lock_parameters),
 };
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_parameter_set);
 
 static void ntklog_set_static_key(struct static_key_false *key, bool enable)
 {

@@ -30,7 +30,6 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "../ground/compat.h"
 #include "../ground/each_cpu.h"
 #include "spin_lock_arming.h"
 #include "spin_lock_parameters.h"
@@ -171,7 +170,6 @@ void ntklog_start_sampling_spin_locks(void)
 	}
 	ntklog_restart_spin_lock_sampling();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
 
 /**
  * ntklog_stop_sampling_spin_locks() - note that a kind is no longer sampled
@@ -182,4 +180,3 @@ void ntklog_stop_sampling_spin_locks(void)
 {
 	ntklog_sampled_kind_count--;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sampling_spin_locks);

@@ -7,7 +7,6 @@
 #include <linux/preempt.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "../ground/compat.h"
 #include "spin_lock_blocker.h"
 #include "spin_lock_cpu.h"
 #include "spin_lock_event.h"
@@ -76,4 +75,3 @@ notrace void ntklog_log_blocker(const void *lock, u8 acquire_mode, struct ntklog
 							    ~PERF_SPIN_LOCK_LEAVES_WAITER, 0),
 				  time, caller);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_log_blocker);

@@ -10,13 +10,11 @@
 #include <linux/seqlock.h>
 #include <uapi/ntklog/system_information.h>
 
-#include "../ground/compat.h"
 #include "spin_lock_cpu.h"
 
 /* The initial count is 0 and the countdown is 0, so the first acquisition takes the slow path. */
 DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
 	.sample_at_count = 1 };
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
 
 struct ntklog_allocated_slots {
 	struct ntklog_overflow_slots overflow_slots;
@@ -89,7 +87,6 @@ u32 ntklog_get_spin_lock_acquire_count(int cpu_number)
 	} while (read_seqcount_retry(&cpu->sequence, sequence));
 	return count;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_get_spin_lock_acquire_count);
 
 /**
  * ntklog_count_spin_lock_slots_in_use() - count the held locks of a CPU that have a slot

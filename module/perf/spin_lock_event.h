@@ -22,7 +22,6 @@
 #include "../etw/event.h"
 #include "../ground/address.h"
 #include "../ground/clock.h"
-#include "../ground/compat.h"
 #include "../ground/identity.h"
 #include "../ground/irql.h"
 #include "../trace.h"

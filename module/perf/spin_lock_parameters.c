@@ -6,7 +6,6 @@
 #include <uapi/ntklog/wmi_spinlock.h>
 
 #include "../etw/provider.h"
-#include "../ground/compat.h"
 #include "spin_lock_parameters.h"
 
 struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
@@ -19,7 +18,6 @@ struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 };
 
 u32 ntklog_spin_lock_blocker_rate __read_mostly;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 
 /**
  * ntklog_fill_spin_lock_rundown() - fill the event that records the spin lock parameters

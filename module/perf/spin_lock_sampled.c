@@ -22,7 +22,6 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
-#include "../ground/compat.h"
 #include "interrupt_count.h"
 #include "spin_lock_blocker.h"
 #include "spin_lock_event.h"
@@ -158,7 +157,6 @@ out:
 		ntklog_count_nested_acquire(cpu, lock);
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
 
 /**
  * ntklog_sample_contended_spin_lock() - count a contended acquisition, and maybe take a slot
@@ -192,7 +190,6 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 	}
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
 
 static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 index)
 {
@@ -267,7 +264,6 @@ notrace void ntklog_track_sampled_release(const void *lock, u8 acquire_mode, u32
 	}
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sampled_release);
 
 /**
  * ntklog_find_topmost_sampled_spin_lock() - return the lock of the topmost sampled slot
@@ -284,7 +280,6 @@ const void *ntklog_find_topmost_sampled_spin_lock(void)
 				       ~PERF_SPIN_LOCK_TAG_MASK) :
 			NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_find_topmost_sampled_spin_lock);
 
 /**
  * ntklog_set_choice_rule() - set which acquisitions of this CPU are chosen

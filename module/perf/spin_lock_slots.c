@@ -16,7 +16,6 @@
 #include <linux/string.h>
 #include <ntklog/spin_lock.h>
 
-#include "../ground/compat.h"
 #include "spin_lock_blocker.h"
 #include "spin_lock_event.h"
 #include "spin_lock_number.h"
@@ -69,7 +68,6 @@ void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 			     ntklog_compute_countdown_to_sample(count, remainder, rate));
 	ntklog_set_hold_limit(cpu, !remainder && ntklog_count_slots_in_use(cpu));
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
 
 /**
  * ntklog_find_topmost_spin_lock() - return the lock of this CPU's topmost slot
@@ -84,7 +82,6 @@ const void *ntklog_find_topmost_spin_lock(void)
 	return (const void *)
 		ntklog_get_slot_lock_address(ntklog_get_slot(cpu, ntklog_count_slots_in_use(cpu)));
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_find_topmost_spin_lock);
 
 /**
  * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
@@ -113,7 +110,6 @@ void ntklog_count_spin_lock_acquire_slow(void)
 				     -1 : PERF_SPIN_LOCK_COUNTDOWN_MAX);
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slow);
 
 static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot, const void *lock,
 					     unsigned long tag, struct ntklog_time time,
@@ -198,7 +194,6 @@ void ntklog_track_spin_lock_acquire_slow(const void *lock)
 		ntklog_track_acquire_irqsave(lock);
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slow);
 
 /**
  * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire for an uncontended acquisition
@@ -257,7 +252,6 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 	}
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_log_contended_spin_lock);
 
 static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
@@ -293,7 +287,6 @@ notrace void ntklog_count_interrupt_in_slots(void)
 		slot->interrupt_count++;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_interrupt_in_slots);
 
 static __always_inline u32 ntklog_count_slot_interrupts(const struct ntklog_spin_lock_slot *slot,
 							u8 acquire_mode)
@@ -337,7 +330,6 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 	}
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_convert);
 
 static __always_inline bool ntklog_hold_exceeds_threshold(const struct ntklog_spin_lock_slot *slot,
 							  struct ntklog_time release_time)
@@ -492,4 +484,3 @@ void ntklog_track_spin_lock_release_slow(const void *lock, u8 acquire_mode, u32 
 		ntklog_release_any_slot(cpu, lock, acquire_mode, time, caller);
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_release_slow);

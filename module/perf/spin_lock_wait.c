@@ -2,7 +2,6 @@
 
 #include <linux/export.h>
 
-#include "../ground/compat.h"
 #include "spin_lock_event.h"
 #include "spin_lock_wait.h"
 
@@ -18,7 +17,6 @@ notrace bool ntklog_count_and_sample_wait(u32 spin_count)
 	ntklog_count_wait(spin_count);
 	return ntklog_wait_is_sampled(spin_count);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_and_sample_wait);
 
 /**
  * ntklog_log_spin_lock_wait() - write the event of a wait without a hold
@@ -44,4 +42,3 @@ notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 sp
 							    0),
 				  time, caller);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);

@@ -24,11 +24,9 @@
 #endif
 
 #include "../ground/address.h"
-#include "../ground/compat.h"
 #include "stack.h"
 
 DEFINE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_stack_cpu);
 
 struct ntklog_stack_buffer {
 	unsigned long frames[NTKLOG_OWN_FRAMES_MAX + NTKLOG_STACK_WALK_MAX];

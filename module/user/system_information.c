@@ -14,7 +14,6 @@
 #include "../etw/settings.h"
 #include "../etw/stacks.h"
 #include "../ex/locks_information.h"
-#include "../ground/compat.h"
 #include "../perf/resource.h"
 #include "../perf/spin_lock.h"
 #include "system_information.h"
@@ -196,7 +195,6 @@ u32 ntklog_query_system_information(u32 information_class, const void *in,
 		return STATUS_INVALID_INFO_CLASS;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
 
 /**
  * ntklog_set_system_information() - NT's NtSetSystemInformation
@@ -230,4 +228,3 @@ u32 ntklog_set_system_information(u32 information_class, const void *in,
 		return STATUS_NOT_IMPLEMENTED;
 	return ntklog_change_parameter_set(information, in, length);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_set_system_information);

@@ -36,11 +36,14 @@ make_stock_guest_files()
 {
 	local words built CORE ARGUMENTS
 	set_debian_kernel "$kernel"
-	built=$OUT/build/kunit-$ABI
+	# This directory's name is the kernel's, so all steps share the compiled objects.
+	built=$OUT/build/kunit/$ABI
 	words=$("$TOP/scripts/kernels/kunit-stock.sh" "$KDIR")
 	eval "$words"
-	# objtool of 6.1 does not know which functions of a newer KUnit never return, and warns.
+	# objtool of 6.1 does not know which functions of a newer KUnit never return, and warns. After a
+	# warning all is compiled again, so let no other step share these objects.
 	if [ "$kernel" = 6.1 ]; then
+		built=$OUT/build/kunit-$ABI
 		run_test "$kernel: the modules build" \
 			"$TOP/scripts/build/build-modules.sh" "$KDIR" "$built" "${ARGUMENTS[@]}"
 	else
@@ -48,7 +51,7 @@ make_stock_guest_files()
 			build_modules_silently "$KDIR" "$built" "${ARGUMENTS[@]}"
 	fi
 	cp "$CORE/kunit.ko" "$built"/{ntklog,kunit/ntklog_kunit,tests/modules/stale_code}.ko "$DIR/"
-	# Some cases need a preemptible kernel.
+	# Cases that preempt a holder need preempt=full.
 	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
 }
 

@@ -5,7 +5,6 @@
  */
 #include <linux/spinlock.h>
 
-#include "ground/compat.h"
 #include "linux/redirect.h"
 
 #include "contestant.h"
