@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-modules.sh [-s] KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel with W=1
-# and copy them to DIRECTORY. With -s, then run sparse on the sources that this kernel compiles; its
-# output is out/log/sparse.log. The build is in the cache, in a directory of the same name, because
-# paths are part of ccache's keys.
+# and copy sources and modules to DIRECTORY. With -s, then run sparse on the sources that this
+# kernel compiles; its output is out/log/sparse.log. The build itself is in the cache, below build/,
+# in a directory with the last part of DIRECTORY's name, because paths are part of ccache's keys.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -24,8 +24,9 @@ work=$CACHE/build/$name
 mkdir -p "$dir" "$work"
 exec 9>"$work.lock"
 flock 9
-# The file .tree names the sources and the kernel of the last build, if that succeeded without a
-# warning. Otherwise remove all objects, so that the next build prints its warnings again.
+# The file .tree has the directory of the sources and the kernel of the last build, if that had no
+# error and no warning. If these are others now, or there is no such file, compile all again: then
+# the warnings are printed again.
 tree="$TOP $(stat -c %i "$TOP") $kdir"
 [ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
 mkdir -p "$work"
@@ -39,6 +40,10 @@ rsync -rlpc --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--exclude='*' "$TOP/" "$work/"
 build=(make -C "$kdir" M="$work" NTKLOG_TESTS=1 W=1 -j"$(nproc)" "$@" modules)
 run_quietly "modules-$name" "${build[@]}"
+# Other modules are those of an earlier build. Kernels name them with .o or .ko, and by the whole
+# path or by that below the build's directory.
+sed -E "s|^[^/]|$work/&|; s/\.k?o$/.ko/" "$work/modules.order" >"$work/.modules"
+find "$work" -name '*.ko' | grep -vxFf "$work/.modules" | xargs -r rm || true
 rsync -rlptc --delete --exclude='*.o' --exclude='.*.cmd' "$work/" "$dir/"
 grep -qE 'warning:|WARNING:' "$OUT/log/modules-$name.log" || echo "$tree" >"$work/.tree"
 # All is compiled, so C=2 starts sparse only.

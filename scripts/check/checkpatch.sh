@@ -3,8 +3,9 @@
 #
 # checkpatch.sh FILE...: run the kernel's checkpatch.pl with the options of .checkpatch.conf
 # (--strict among them). It is silent and successful if no file has a finding. checkpatch starts
-# slowly, so it checks 16 files at a time, and names each CamelCase word once for these. The cache
-# has an empty file for each name and content whose 16 had no finding.
+# slowly, so it checks 16 files at a time, and names each CamelCase word once for these. When
+# none of the 16 has a finding, an empty file in the cache stands for each of them; its name is a
+# hash of path, content and rules.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/progress.sh"

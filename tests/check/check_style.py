@@ -6,65 +6,37 @@ Usage: check_style.py TOP
 """
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
+import script_tree
 import tap
 
 TOP = sys.argv[1]
 CLEAN = "/* SPDX-License-Identifier: GPL-2.0-only */\n"
-# It stands for the build of the modules, and writes the logs of the compiler and of sparse.
-BUILD = """#!/bin/sh
+# Replaces build-modules.sh: writes the logs of the compiler and of sparse.
+BUILD_SCRIPT = """#!/bin/sh
 mkdir -p "$OUT/log"
 printf '%s\n' "$COMPILER_PRINTS" >"$OUT/log/modules-$ABI.log"
 printf '%s\n' "$SPARSE_PRINTS" >"$OUT/log/sparse.log"
 """
 
 
-class Tree(unittest.TestCase):
-    """A tree that has the scripts only, with a cache and output of its own."""
-
-    def setUp(self):
-        self.top = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.top)
-        for path in ("scripts/lib.sh", "scripts/progress.sh", "scripts/packages", "scripts/check",
-                     "scripts/kernels", ".checkpatch.conf"):
-            copy = os.path.join(self.top, path)
-            os.makedirs(os.path.dirname(copy), exist_ok=True)
-            if os.path.isdir(os.path.join(TOP, path)):
-                shutil.copytree(os.path.join(TOP, path), copy)
-            else:
-                shutil.copy(os.path.join(TOP, path), copy)
-
-    def write(self, path, text, mode=0o644):
-        path = os.path.join(self.top, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.chmod(path, mode)
-
-    def run_script(self, *command, **environment):
-        # A script prints messages to the file descriptor SAY_FD too, which it does not get here.
-        environment = {**os.environ, **environment}
-        environment.pop("SAY_FD", None)
-        return subprocess.run([os.path.join(self.top, command[0]), *command[1:]], cwd=self.top,
-                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, check=False)
+class Tree(script_tree.ScriptTree):
+    TOP = TOP
+    PATHS = ("scripts/check", "scripts/kernels", ".checkpatch.conf")
 
 
 class Sparse(Tree):
-    def run_sparse(self, compiler="", sparse="", abi="6.12.1+deb12-amd64"):
+    def run_sparse(self, compiler="", sparse="", abi="6.12.1+deb12-amd64", checked="  CHECK   main.c"):
         """Return the findings of sparse.sh when the build has printed these lines."""
-        self.write("scripts/build/build-modules.sh", BUILD, 0o755)
+        self.write("scripts/build/build-modules.sh", BUILD_SCRIPT, 0o755)
         self.write("kernel/include/config/kernel.release", abi + "\n")
-        cache = os.path.join(self.top, "cache")
+        build = os.path.join(self.cache, "ntklog/build")
         result = self.run_script("scripts/check/sparse.sh", os.path.join(self.top, "kernel"),
-                                 ABI=abi, OUT=os.path.join(self.top, "out"), XDG_CACHE_HOME=cache,
-                                 COMPILER_PRINTS=compiler.replace("BUILD", cache + "/ntklog/build"),
-                                 SPARSE_PRINTS=sparse.replace("BUILD", cache + "/ntklog/build"))
+                                 ABI=abi, OUT=os.path.join(self.top, "out"),
+                                 COMPILER_PRINTS=compiler.replace("BUILD", build),
+                                 SPARSE_PRINTS=checked + "\n" + sparse.replace("BUILD", build))
         lines = [line for line in result.stdout.splitlines() if not line.startswith("[")]
         self.assertEqual(result.returncode, 1 if lines else 0, result.stdout)
         return lines
@@ -80,8 +52,15 @@ class Sparse(Tree):
     def test_path_relative_to_the_build_is_ours(self):
         self.assertEqual(len(self.run_sparse(sparse="module/main.c:12:3: error: no type")), 1)
 
+        line = "././include/ntklog/locks.h:3:5: warning: symbol 'y' was not declared"
+        self.assertEqual(len(self.run_sparse(sparse=line)), 1)
+
+    def test_check_of_no_file_fails(self):
+        self.assertEqual(self.run_sparse(checked=""), ["sparse has checked no file"])
+
     def test_warning_of_a_kernel_header_does_not_count(self):
         self.assertEqual(self.run_sparse(sparse="/usr/src/include/asm/msr.h:1:9: warning: x\n"
+                                         "./include/linux/msr.h:1:9: warning: x\n"
                                          "BUILD/6.12.1+deb12-amd64/module/main.c: note: in"), [])
 
 
@@ -90,8 +69,7 @@ class Checkpatch(Tree):
         source = subprocess.run([os.path.join(TOP, "scripts/kernels/kernel-source.sh")], check=True,
                                 stdout=subprocess.PIPE, text=True).stdout
         self.write("scripts/kernels/kernel-source.sh", "#!/bin/sh\necho %s" % source, 0o755)
-        result = self.run_script("scripts/check/checkpatch.sh", *files,
-                                 XDG_CACHE_HOME=os.path.join(self.top, "cache"))
+        result = self.run_script("scripts/check/checkpatch.sh", *files)
         return result.returncode, result.stdout
 
     def test_finding_fails_again_and_again_beside_clean_and_empty_files(self):
