@@ -237,16 +237,16 @@ void charge_format_attribute(const struct names *names, enum charge_attribute at
  * @names: names of functions and tasks, or NULL
  * @attribute: attribute that names them
  * @hold: the hold
- * @text: buffer for the name, with the context or the way in which the lock was held
- * @size: bytes of @text
+ * @text: buffer for the name, which ends with charge_context_text()
+ * @size: bytes of @text, at least NAME_SIZE; a longer name is cut before the context
  */
 void charge_format_holder(const struct names *names, enum charge_attribute attribute,
 			  const struct charge_hold *hold, char *text, size_t size)
 {
-	charge_format_attribute(names, attribute, hold, text, size);
-	size -= strlen(text);
-	text += strlen(text);
-	snprintf(text, size, "%s", charge_context_text(hold));
+	const char *context = charge_context_text(hold);
+
+	charge_format_attribute(names, attribute, hold, text, size - strlen(context));
+	strcat(text, context);
 }
 
 /*

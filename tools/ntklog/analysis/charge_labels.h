@@ -11,7 +11,7 @@
 #include "names.h"
 
 /* Bytes of a label. */
-#define CHARGE_LABEL_SIZE	(2 * NAME_SIZE + 32)
+#define CHARGE_LABEL_SIZE	((CHARGE_FRAMES_MAX + 1) * NAME_SIZE)
 
 /* Text before the holder of a lock that another holder waits for. */
 #define CHARGE_HELD_BY	", held by "

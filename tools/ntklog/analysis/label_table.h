@@ -20,7 +20,7 @@
 
 /**
  * struct charge_label - a name of waiters, holders or functions
- * @text: the label, which is the key
+ * @text: the label; the table of labels is searched by it
  * @context_length: bytes at the end of @text that are charge_context_text()
  * @is_used: a row has the label; valid while labels are dropped
  * @hh: in the table of labels

@@ -26,7 +26,7 @@ static void format_since(const struct report *report, uint64_t since, char *text
 static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 {
 	const struct report *report = answer->report;
-	char name[NAME_SIZE], task[CHARGE_LABEL_SIZE], since[64];
+	char name[NAME_SIZE], since[64];
 	char phrases[2][ANSWER_PHRASE_SIZE];
 	const struct charge_hold holder = {
 		.caller = hold->event.caller,
@@ -36,7 +36,6 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 	};
 
 	names_format_address(report->names, hold->class, name, sizeof(name));
-	charge_format_holder(report->names, CHARGE_BY_CALLER, &holder, task, sizeof(task));
 	format_since(report, hold->event.since, since, sizeof(since));
 	if (!hold->holder_count) {
 		answer_add_line(answer, "Held at the end by an unknown task, %zu wait%s %s: %s",
@@ -46,7 +45,9 @@ static void add_open_hold(struct answer *answer, const struct open_hold *hold)
 	}
 	snprintf(phrases[0], sizeof(phrases[0]), "Held at the end, %s, %zu wait%s: %s", since,
 		 hold->waiter_count, hold->waiter_count == 1 ? "s" : "", name);
-	snprintf(phrases[1], sizeof(phrases[1]), "by %s", task);
+	memcpy(phrases[1], "by ", 3);
+	charge_format_holder(report->names, CHARGE_BY_CALLER, &holder, phrases[1] + 3,
+			     sizeof(phrases[1]) - 3);
 	answer_add_phrases(answer, phrases, ARRAY_SIZE(phrases));
 }
 

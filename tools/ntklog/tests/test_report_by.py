@@ -27,24 +27,23 @@ thread 57 bystander
 thread 58 other\t56\t/system.slice/web.service
 """ % (BASE + 7000)
 
-# Without random bytes the key of the tool's hash is known.
+# Without random bytes the key of the tool's hash is the same in each program.
 NO_RANDOM = """\
 #include <sys/random.h>
 ssize_t getrandom(void *buffer, size_t size, unsigned int flags) { return -1; }
 """
-
-
-def hash_text(text):
-    """The hash of hash_bytes() in ground/hash.c."""
-    def mix_word(word, key):
-        word ^= key
-        return (word & 0xFFFFFFFF) * (word >> 32)
-
-    value, text = 0, text.encode()
-    for at in range(0, len(text), 8):
-        value = mix_word(value ^ int.from_bytes(text[at:at + 8], "little"), 1)
-    value = mix_word(value ^ len(text), 0x9E3779B97F4A7C15)
-    return (value ^ value >> 32) & 0xFFFFFFFF
+PRINT_HASHES = """\
+#include <stdio.h>
+#include "ground/hash.h"
+int main(int argc, char **argv)
+{
+	char line[64];
+	while (scanf("%63s", line) == 1)
+		printf("%u\\n", hash_bytes(line, strlen(line)));
+	return 0;
+}
+"""
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 # The columns that tell a row from the others without --by.
@@ -253,23 +252,47 @@ class By(Case):
         for name in "sampled", "wait_total_ns", "hold_total_ns":
             self.assertAlmostEqual(sum(row[name] for row in rows), whole[name], places=3)
 
-    def test_threads_with_equal_hashes_have_rows_of_their_own(self):
+    def compile(self, source, result, *arguments):
+        path = self.path + result
+        subprocess.run(["cc", "-I", SOURCES, "-x", "c", "-", *arguments, "-o", path], input=source,
+                       text=True, check=True)
+        return path
+
+    def find_threads_with_equal_hashes(self):
+        printer = self.compile(NO_RANDOM + PRINT_HASHES, ".hashes", SOURCES + "/ground/hash.c")
+        threads = range(100000, 300000)
+        hashes = subprocess.run([printer], input="\n".join(map(str, threads)), text=True, check=True,
+                                stdout=subprocess.PIPE).stdout.split()
         threads_by_hash = collections.defaultdict(list)
-        for thread in range(100000, 300000):
-            threads_by_hash[hash_text("%d" % thread)].append(thread)
-        threads = [thread for same in threads_by_hash.values() for thread in same if len(same) > 1]
+        for thread, value in zip(threads, hashes):
+            threads_by_hash[value].append(thread)
+        return [thread for same in threads_by_hash.values() for thread in same if len(same) > 1]
+
+    def test_threads_with_equal_hashes_have_rows_of_their_own(self):
+        threads = self.find_threads_with_equal_hashes()
         self.assertGreaterEqual(len(threads), 20)
         self.write(etl.long_file([*RATES, *(
             spin_event(20 * number, 20 * number + 10, 1, thread=thread)
             for number, thread in enumerate(threads))]))
-        library = self.path + ".so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=NO_RANDOM,
-                       text=True, check=True)
+        library = self.compile(NO_RANDOM, ".so", "-shared", "-fPIC")
         result = run_tool("report", "--json", "--table", "locks", "--by", "thread", self.path,
                           env={**os.environ, "LD_PRELOAD": library,
                                "ASAN_OPTIONS": "verify_asan_link_order=0"})
         rows = json.loads(result.stdout)["locks"]
         self.assertEqual(sorted(int(row["by"]) for row in rows), sorted(threads))
+
+    def test_longest_names_are_told_apart_and_keep_their_context(self):
+        frames = [0xFFFFFFFF90000000 + 0x100 * number for number in range(9)]
+        names = ["%s_%d" % ("long" * 50, number) for number in range(9)]
+        with open(self.path + ".names", "a", encoding="utf-8") as stream:
+            for frame, name in zip(frames, names):
+                stream.write("%x T %s\n" % (frame, name))
+        stacks = [[frame + 1 for frame in frames[:7] + [last]] for last in frames[7:]]
+        self.write_events(spin_event(0, 100, 20), stack_event_of(100, *stacks[0]),
+                          spin_event(200, 300, 20), stack_event_of(300, *stacks[1]),
+                          spin_event(400, 500, 20, flags=0x41), stack_event_of(500, *stacks[0]))
+        ends = [row["by"][-16:] for row in self.rows_of_table("locks", "--by", "stack")]
+        self.assertEqual(sorted(ends), ["long_7 (softirq)", "nglonglonglong_7", "nglonglonglong_8"])
 
 
 if __name__ == "__main__":
