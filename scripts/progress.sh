@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # Progress of a long command: on a terminal one line below the messages; in a log one line a minute.
-# begin_stages() is for a command that prints other output to the terminal too.
+# begin_stages() is for a command that prints other output, too: there a terminal gets a line every
+# ten seconds.
 
 # begin_progress STATUS: a process prints the messages and, between them, the line that the function
 # STATUS prints. From now on standard error and descriptor 3 (SAY_FD of a step) lead to it.

@@ -12,7 +12,8 @@ add_preparation()
 	lines+=("$4")
 }
 
-print_first_step()
+# print_first_step_with GROUP: print the first step that needs the group of packages.
+print_first_step_with()
 {
 	local step
 	for step in "${steps[@]}"; do
@@ -37,23 +38,10 @@ require_space()
 		die "this run needs $2 MB of room in $1, where $free MB are free"
 }
 
-# print_minutes_of_steps: print the time of the steps and of the preparations added so far.
+# print_minutes_of_steps: print how long the steps take, with the preparations added so far.
 print_minutes_of_steps()
 {
-	local step time vm=0 host=0 beside=0 slots
-	slots=$(nproc)
-	while read -r step time; do
-		case ${pool[$step]} in
-		host) host=$((host + time)) ;;
-		beside) [ $time -le $beside ] || beside=$time ;;
-		vm) vm=$((vm + time)) ;;
-		vm2) vm=$((vm + time * (slots > 1 ? 2 : 1))) ;;
-		esac
-	done < <(for step in "${steps[@]}"; do echo "$step ${seconds[$step]}"; done |
-		cat - "$TEST/.extra")
-	vm=$((vm / slots))
-	[ $vm -le $host ] || host=$vm
-	echo $(((host > beside ? host : beside) / 60 + 1))
+	print_states | awk -v only_minutes=1 -v slots="$(nproc)" -f "$TOP/tests/status.awk"
 }
 
 # print_forecast STEP...: install the packages of all steps too, because apt works for one process
@@ -71,14 +59,14 @@ print_forecast()
 		add_preparation "$1" $((30 + ${#missing[@]})) $((${#missing[@]} * 40)) \
 			"install packages of Debian's: ${missing[*]}"
 	fi
-	step=$(print_first_step vm)
+	step=$(print_first_step_with vm)
 	[ -z "$step" ] || "$TOP/scripts/vm/qemu.sh" -n >/dev/null ||
 		add_preparation "$step" 30 100 "fetch a QEMU of 8.1 or later (13 MB)"
-	step=$(print_first_step source)
+	step=$(print_first_step_with source)
 	[ -z "$step" ] || "$TOP/scripts/kernels/kernel-source.sh" -n >/dev/null ||
 		add_preparation "$step" 30 300 "fetch the kernel's source (140 MB)"
 	[ -d "$CACHE/build" ] || add_preparation "$1" 120 300 "compile the modules and the tool"
-	step=$(print_first_step style)
+	step=$(print_first_step_with style)
 	[ -z "$step" ] || [ -d "$CACHE/checkpatch" ] ||
 		add_preparation "$step" 120 1 "check the style of all files, later of changed ones"
 	for step; do

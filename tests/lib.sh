@@ -45,7 +45,7 @@ run_test_program()
 	local log
 	log=$(mktemp)
 	"$@" | tee "$log" || grep -q '^not ok' "$log" ||
-		printf 'not ok - %s comes to its end\n' "$*"
+		printf 'not ok - %s ends without an error\n' "$*"
 	rm -f "$log"
 }
 

@@ -75,8 +75,9 @@ print_make_target()
 
 # print_makefile: it has two goals, hosts (steps of the pools host and beside) and machines
 # (steps with a virtual machine), which two processes of make build. With one goal, make would begin
-# the next host step only after it has begun all virtual machines that stand before it. A rule has
-# only the needs of the same goal; step.sh waits for needs of the other one.
+# the next host step only after it has begun all virtual machines that stand before it. The rule
+# of a virtual machine has its needs that are virtual machines, that of a host step the host step
+# before it, and that of a step beside them none. step.sh waits for all needs.
 print_makefile()
 {
 	local step need host='' hosts=() machines=()
@@ -103,9 +104,11 @@ print_makefile()
 	echo "machines: ${machines[*]}"
 }
 
-print_status()
+# print_states: print the input of status.awk.
+print_states()
 {
 	local step began file text
+	cat "$TEST/.extra"
 	for step in "${steps[@]}"; do
 		began=- file=$TEST/$step.begun
 		[ ! -e "$file" ] || began=$(<"$file")
@@ -113,11 +116,16 @@ print_status()
 		if [ -e "$TEST/$step.time" ]; then
 			text=$(<"$TEST/$step.time")
 		elif [ "$began" != - ] && [[ $step == kernel-* ]]; then
-			text=$(tail -n 1 "$TEST/$step.log" | sed 's/^\[[^]]*\] [^:]*: \(.*\)/(\1)/')
+			text=$(tail -n 1 "$TEST/$step.log" | sed -n 's/^\[[^]]*\] [^:]*: \(.*\)/(\1)/p')
 		fi
 		echo "$step ${pool[$step]} ${seconds[$step]} $began $text"
-	done | cat "$TEST/.extra" - | awk -v now="$EPOCHSECONDS" -v start="$NTKLOG_START" \
-		-v slots="$(nproc)" -f "$TOP/tests/status.awk"
+	done
+}
+
+print_status()
+{
+	print_states | awk -v now="$EPOCHSECONDS" -v start="$NTKLOG_START" -v slots="$(nproc)" \
+		-f "$TOP/tests/status.awk"
 }
 
 count_results()
@@ -159,14 +167,15 @@ print_skipped_steps()
 	done
 }
 
-[[ ${TIME_LIMIT:-0} =~ ^[0-9]+$ ]] ||
+# bash reads a number that begins with 0 as octal.
+[[ ${TIME_LIMIT:-0} =~ ^(0|[1-9][0-9]*)$ ]] ||
 	die "TIME_LIMIT is a number of minutes, not \"$TIME_LIMIT\""
 read_plan
 select_steps
 
 mkdir -p "$OUT"
 exec 6>"$OUT/test.lock"
-flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
+flock -n 6 || die "another run of the tests uses $OUT"
 # Steps of earlier runs may have left files that belong to root.
 rm -rf "$TEST" 2>/dev/null || run_as_root rm -rf "$TEST"
 export SCRIPT_OUTPUTS=$TEST/script-outputs NTKLOG_STEPS=${#steps[@]}
@@ -177,18 +186,19 @@ begin_progress print_status
 print_forecast "${steps[@]}"
 print_makefile >"$TEST/rules.mk"
 unset MAKEFLAGS MFLAGS MAKELEVEL
-# Each step of the pool host needs the one before it, so -j starts only steps of the pool beside
-# together with them.
+# The rules let one step of the pool host run at a time, and all of the pool beside together with
+# it.
 make -s -r -k -j -f "$TEST/rules.mk" hosts >&2 6>&- &
 # One job more than virtual machines can run: the next step then waits in take_vm_slots() of step.sh
 # and begins as soon as a slot is free.
 make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&- || true
 wait $! || true
 for step in "${steps[@]}"; do
-	[ -e "$TEST/$step.tap" ] || echo "not ok - $step runs" >"$TEST/$step.tap"
+	[ -e "$TEST/$step.time" ] || echo "not ok - $step: step.sh ends" >>"$TEST/$step.tap"
 done
-say "the slowest: $(for step in "${steps[@]}"; do echo "$(cat "$TEST/$step.time") $step"; done |
-	sort -rn | head -n 5 | awk '{ printf "%s%s %d s", sep, $4, $1; sep = ", " }')"
+say "the slowest: $(for step in "${steps[@]}"; do
+	[ ! -e "$TEST/$step.time" ] || echo "$(<"$TEST/$step.time") $step"
+done | sort -rn | head -n 5 | awk '{ printf "%s%s %d s", sep, $4, $1; sep = ", " }')"
 end_progress
 failed=$(count_results '^ *not ok ')
 skipped=$(count_results '^ *ok .*# SKIP')

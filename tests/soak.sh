@@ -19,7 +19,8 @@
 #	strain-6.12	the same on Debian's stock kernel, which has no such torture
 #
 # The logs of failed parts are kept. The file log in the cache has a line for each slice of all
-# runs: its end, part, seconds, amount, and numbers of results that are ok and not ok.
+# runs: its end, part, seconds, amount, and numbers of results that are ok and not ok. A test kernel
+# is built before the part's slice, which would otherwise count the time of the build.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -38,15 +39,18 @@ parts=("$@")
 [ $# -gt 0 ] || parts=(fuzz cycles abuse torture-debug torture-kcsan torture-rt
 	strain-debug strain-kcsan strain-6.12)
 for part in "${parts[@]}"; do
-	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
+	[ -n "${goal[$part]:-}" ] || die "soak has no part $part; it has: ${!goal[*]}"
 done
 passed=0 failed=0
-# Parts of which a slice has ended with an error. This run does not try them again.
+# Parts that this run does not try again, for their command ended with an error or failed at once.
 declare -A given_up=()
 mkdir -p "$SOAK" "$OUT/log"
+# The tests remove the files of a slice.
+exec 6>"$OUT/test.lock"
+flock -n -s 6 || die "a run of the tests uses $OUT"
 touch "$SOAK/log"
 
-# print_amount_done PART: print the amount that all runs have done, in the part's unit.
+# print_amount_done PART: print how much of the part's goal has been reached, in its unit.
 print_amount_done()
 {
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
@@ -97,14 +101,15 @@ print_fuzz_executions()
 		awk '/^stat::number_of_executed_units/ { n += $2 } END { print n + 0 }'
 }
 
-# run_slice PART AMOUNT COMMAND...: run a slice of the part. If all results are ok, AMOUNT is done.
+# run_slice PART AMOUNT COMMAND...: run a slice of the part. If all results are ok, AMOUNT is
+# done; of fuzz, always what the fuzzer has executed.
 run_slice()
 {
 	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log good bad kept
 	local begin=$EPOCHSECONDS
 	shift 2
-	if ! env STEP="soak-$part" "$@" >"$tap" 2>"$log" </dev/null; then
-		echo "not ok - $part came to its end" >>"$tap"
+	if ! env STEP="soak-$part" "$@" >"$tap" 2>"$log" </dev/null 6>&-; then
+		echo "not ok - $part ends without an error" >>"$tap"
 		given_up[$part]=1
 	fi
 	good=$(grep -cE '^ *ok ' "$tap" || true)
@@ -112,8 +117,8 @@ run_slice()
 	passed=$((passed + good))
 	failed=$((failed + bad))
 	if [ "$bad" != 0 ]; then
-		kept=$SOAK/failed-$part-$(date +%Y%m%d-%H%M%S)
-		mkdir -p "$kept"
+		[ $((EPOCHSECONDS - begin)) -ge 30 ] || given_up[$part]=1
+		kept=$(mktemp -d "$SOAK/failed-$part-$(date +%Y%m%d-%H%M%S)-XXX")
 		cp -r "$tap" "$log" "$OUT/test/soak-$part" "$kept/" 2>/dev/null || true
 		say "$part: $bad results are not ok; all of it is in $kept"
 		amount=0
@@ -152,8 +157,21 @@ run_strain_slice()
 		"$TOP/tests/steps/strain.sh" "${1#strain-}"
 }
 
+# build_test_kernel PART: build the test kernel of the part, unless the cache has it.
+build_test_kernel()
+{
+	local flavour=${1#*-}
+	case $1 in
+	fuzz | strain-6.12) return ;;
+	cycles | abuse) flavour=debug ;;
+	esac
+	"$TOP/scripts/kernels/test-kernel.sh" "$flavour" >/dev/null 6>&-
+}
+
 run_next_slice()
 {
+	# If that fails, so does the slice.
+	build_test_kernel "$1" || true
 	set_stage "$1: a slice runs"
 	case $1 in
 	fuzz) run_fuzz_slice 300 ;;
@@ -179,11 +197,11 @@ for part in "${parts[@]}"; do
 		"$(print_part_total "$part")"
 done
 say "$(print_soak_total); $SOAK/log"
-left=0
+is_done=1
 for part in "${parts[@]}"; do
-	part_is_done "$part" || left=1
+	part_is_done "$part" || is_done=0
 done
-if [ $left = 0 ]; then
+if [ $is_done = 1 ]; then
 	say "all has been done: the next soak begins anew"
 	for part in "${parts[@]}"; do
 		rm -f "$SOAK/$part.done"

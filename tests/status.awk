@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For run.sh: print the line of progress. Variables: now and start, in seconds; slots, the number of
-# virtual machines that run at a time. Input: first lines STEP SECONDS, which the step takes longer
-# this time; then a line for each step: STEP POOL SECONDS BEGIN TEXT. SECONDS is the planned time.
-# BEGIN is a time, or - if the step has not begun. TEXT is the time that a finished step has
-# taken, or the latest message of a kernel's build, in parentheses.
+# For run.sh: print the line of progress; with only_minutes=1, only the minutes that are left.
+# Variables: now and start, in seconds; slots, the number of virtual machines that run at a time.
+# Input: first lines STEP SECONDS, which the step takes longer this time; then a line for each step:
+# STEP POOL SECONDS BEGIN TEXT. SECONDS is the planned time. BEGIN is a time, or - if the step has
+# not begun. TEXT of a finished step are the numbers of its STEP.time, the first of them the seconds
+# that it has taken; of a kernel's build, its latest message, in parentheses.
 
-# A step that takes longer than planned is expected to take a quarter longer still.
-function left_of(seconds, passed, rest) {
+# A step that has run for longer than planned will run for at least a quarter of that time more.
+# rest is a local variable.
+function left_of(seconds, passed,    rest) {
 	rest = seconds * factor - passed
 	if (passed > seconds && rest < passed / 4)
 		rest = passed / 4
@@ -32,8 +34,9 @@ $4 != "-" {
 }
 
 END {
-	# Estimate how much slower this machine is than the forecast. A minute is added to both
-	# sums, so that one short step does not change the estimate much.
+	# How much longer than planned steps take here: those that have finished, and those that
+	# run for longer than planned already. A minute is added to both sums, so that one short
+	# step does not change the factor much.
 	factor = (real + 60) / (forecast + 60)
 	for (i = 1; i <= steps; i++) {
 		if (done[i])
@@ -51,6 +54,10 @@ END {
 	left = vm > host ? vm : host
 	if (longest > left)
 		left = longest
+	if (only_minutes) {
+		print int(left / 60 + 1)
+		exit
+	}
 	if (left < 90)
 		text = int(left) " s"
 	else

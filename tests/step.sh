@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # step.sh STEP POOL AFTER: run one step for run.sh, by a rule of GNU make's. It waits for the steps
-# of AFTER and for a slot of the pool, and leaves out/test/STEP.begun (the time of the begin),
-# STEP.tap (results), STEP.log (messages) and STEP.time (seconds that passed, CPU seconds of the
-# user and of the system).
+# of AFTER and, for a virtual machine, for a slot, and leaves out/test/STEP.begun (the time of the
+# begin), STEP.tap (results), STEP.log (messages) and STEP.time (seconds that passed, CPU seconds of
+# the user and of the system).
 #
 # TIME_LIMIT=MINUTES: a step that would begin later than that after the start of the tests is
 # skipped: its one result says so. Without TIME_LIMIT every step runs.
@@ -55,13 +55,20 @@ print_step_command()
 	fi
 }
 
-# make orders only the steps of one goal (see print_makefile() in run.sh).
+# has_been_killed STEP: test whether step.sh of the step has begun and ended, before it wrote
+# STEP.time.
+has_been_killed()
+{
+	[ -e "$TEST/$1.begun" ] && flock -n "$TEST/$1.lock" true && [ ! -e "$TEST/$1.time" ]
+}
+
+# The rules have only some of the needs (see print_makefile() in run.sh).
 wait_for_needed_steps()
 {
 	local need
 
 	for need in ${after//,/ }; do
-		until [ "$need" = - ] || [ -e "$TEST/$need.time" ]; do
+		until [ "$need" = - ] || [ -e "$TEST/$need.time" ] || has_been_killed "$need"; do
 			sleep 0.5
 		done
 	done
@@ -72,8 +79,8 @@ print_failed_needed_step()
 	local need
 	for need in ${after//,/ }; do
 		[ "$need" != - ] || continue
-		grep -q '^ *ok ' "$TEST/$need.tap" && ! grep -q '^ *not ok ' "$TEST/$need.tap" ||
-			{ echo "$need"; return; }
+		[ -e "$TEST/$need.time" ] && grep -q '^ *ok ' "$TEST/$need.tap" &&
+			! grep -q '^ *not ok ' "$TEST/$need.tap" || { echo "$need"; return; }
 	done
 }
 
@@ -99,7 +106,7 @@ run_step()
 	# shellcheck disable=SC2046 # a command and its argument
 	SAY_FD=3 STEP=$step "${priority[@]}" $(print_step_command) >"$TEST/$step.tap" \
 		2>"$TEST/$step.log" </dev/null ||
-		echo "not ok - $step comes to its end" >>"$TEST/$step.tap"
+		echo "not ok - $step ends without an error" >>"$TEST/$step.tap"
 	grep -qE '^ *(not )?ok ' "$TEST/$step.tap" ||
 		echo "not ok - $step has a result" >>"$TEST/$step.tap"
 }
@@ -110,10 +117,13 @@ case $pool in
 vm) take_vm_slots 1 ;;
 vm2) take_vm_slots 2 ;;
 esac
+# Held until this process ends, for has_been_killed().
+exec {lock}>"$TEST/$step.lock"
+flock "$lock"
 echo "$EPOCHSECONDS" >"$TEST/$step.begun"
 [ -z "${NTKLOG_IS_LOGGED:-}" ] || say "$step begins" 2>&3
 TIMEFORMAT="%0R %0U %0S"
-{ time run_step; } 2>"$TEST/$step.time.new"
+{ time run_step {lock}>&-; } 2>"$TEST/$step.time.new"
 mv "$TEST/$step.time.new" "$TEST/$step.time"
 read -r seconds user system <"$TEST/$step.time"
 failed=$(grep -cE '^ *not ok ' "$TEST/$step.tap" || true)
@@ -122,7 +132,7 @@ if grep -q '# SKIP TIME_LIMIT' "$TEST/$step.tap"; then
 	exit
 fi
 say "$step: $(grep -cE '^ *ok ' "$TEST/$step.tap" || true) passed, $failed failed, in $seconds s" \
-	"($((user + system)) of a CPU); $(find "$TEST" -maxdepth 1 -name '*.time' | wc -l) of" \
+	"($((user + system)) s of CPU time); $(find "$TEST" -maxdepth 1 -name '*.time' | wc -l) of" \
 	"$NTKLOG_STEPS steps are done" 2>&3
 # A step that had to download or build something first tells nothing about the next run.
 if [ "$failed" = 0 ] && ! grep -qx "$step" "$TEST/.fetching" 2>/dev/null; then

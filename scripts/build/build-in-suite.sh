@@ -18,7 +18,7 @@ mkdir -p "$dir" "$OUT/log"
 (cd "$TOP" && git ls-files -z Kbuild include module workload tools dkms.conf \
 	Documentation/examples tests | xargs -0 cp --parents -t "$dir")
 
-# The cache has the headers.
+# The cache has the kernel's headers, so it is mounted in ROOT, too.
 # shellcheck disable=SC2016 # the inner shell's
 run_as_root unshare --mount --propagation private sh -e -c '
 	root=$1 cache=$2 kdir=$3 dir=$4 cpus=$5

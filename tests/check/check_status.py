@@ -16,7 +16,7 @@ TOP = sys.argv[1]
 NOW = 10000
 
 
-def print_line(*steps):
+def line_of(*steps):
     """Return the line of progress ten minutes after the start, with room for two machines."""
     return subprocess.run(["awk", "-v", "now=%d" % NOW, "-v", "start=%d" % (NOW - 600),
                            "-v", "slots=2", "-f", TOP + "/tests/status.awk"],
@@ -26,13 +26,13 @@ def print_line(*steps):
 
 def forecast(*steps):
     """Return the seconds that the line says are left."""
-    number, unit = re.search(r"about (\d+) (s|min) left", print_line(*steps)).groups()
+    number, unit = re.search(r"about (\d+) (s|min) left", line_of(*steps)).groups()
     return int(number) * {"s": 1, "min": 60}[unit]
 
 
 class Line(unittest.TestCase):
     def test_finished_and_running_steps_are_shown(self):
-        self.assertEqual(print_line("style beside 40 9400 35 20 10", "tool host 60 9990"),
+        self.assertEqual(line_of("style beside 40 9400 35 20 10", "tool host 60 9990"),
                          "[ 600s] 1 of 2 steps done, about 47 s left; running: tool\n")
 
 
@@ -44,7 +44,7 @@ class Forecast(unittest.TestCase):
     def test_host_steps_follow_each_other(self):
         self.assertEqual(forecast("tool host 300 -", "docs host 300 -", "core-6.12 vm 60 -"), 600)
 
-    def test_step_beside_the_others_takes_no_longer_than_they_do(self):
+    def test_time_of_a_step_beside_the_others_is_not_added(self):
         self.assertEqual(forecast("tool host 600 -", "style beside 300 -"), 600)
         self.assertEqual(forecast("tool host 300 -", "style beside 600 -"), 600)
 

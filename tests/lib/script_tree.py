@@ -40,7 +40,7 @@ class ScriptTree(unittest.TestCase):
 
     def run_script(self, *command, **environment):
         """Run a script as a user does, also within a step of the tests."""
-        # What run.sh and step.sh tell a step.
+        # run.sh and step.sh set these for a step.
         names = ("SAY_FD", "STEP", "ONLY", "TIME_LIMIT", "SCRIPT_OUTPUTS", "NTKLOG_STEPS",
                  "NTKLOG_START", "NTKLOG_STAGE", "NTKLOG_IS_LOGGED", "OUT")
         inherited = {name: value for name, value in os.environ.items() if name not in names}

@@ -27,7 +27,7 @@ modules_build_in_suite()
 for kernel in trixie newest; do
 	run_test "builds: $kernel's kernel" modules_build_in_suite $kernel $kernel
 done
-# Debian's headers are configured for gcc.
+# Debian's headers are configured for gcc: kernel-clang leaves out options that clang does not have.
 run_test "builds: clang" modules_build_in_suite trixie clang \
 	CC=/build/tests/lib/kernel-clang
 run_as_root rm -rf "$DIR"/root-*

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # e2e.sh KERNEL: test what users see, on a stock kernel of Debian. Tests that do not depend on the
-# kernel run on 6.12 only.
+# kernel run on that of KERNEL_SERIES (6.12) only.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

@@ -17,9 +17,9 @@ arm64)
 	;;
 i386)
 	kernel=6.1-686-pae sleeping=
-	# KERNEL: the lowest kernel address, for etl_decoder.py. Feature bit 159 says "virtual
-	# machine"; without it the kernel uses real queued spin locks.
+	# The lowest address of the kernel, for etl_decoder.py.
 	export KERNEL=$((3 << 30))
+	# Clear the feature "hypervisor" of the CPU, so that the kernel uses real queued spin locks.
 	vm_options+=(-a clearcpuid=159)
 	;;
 esac
@@ -27,7 +27,7 @@ use_architecture "$1"
 # A recording as x86-64's module writes it.
 build_tool generate
 "$OUT/build/tool/generate" 1 >"$DIR/other.etl"
-# Allocations fail at fewer places.
+# If there is a file "few", the guest's scripts repeat less, and let fewer allocations fail.
 : >"$DIR/few"
 # shellcheck disable=SC2086 # words
 run_guest "$kernel" loaded sessions records resources torture foreign $sleeping

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Count the instructions of an acquisition and release of a free lock with tracing off. Build the
-# native benchmark, and run it: in contended runs it tests mutual exclusion.
+# Count the instructions of an acquisition and release of a free lock with tracing off, in the code
+# of ntklog_bench.ko; check how much memory the modules need. Then build the native benchmark, and
+# run it: with several threads it tests mutual exclusion.
 
 . "$(dirname "$0")/../lib.sh"
 

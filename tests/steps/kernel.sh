@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# Not by run_test: run.sh shows the last line of the step's log as progress.
+# run_test would keep the messages from the step's log, whose last line run.sh shows as progress.
 if output_of test-kernel "$1" >/dev/null; then
 	echo "ok - $1: the test kernel is built"
 else

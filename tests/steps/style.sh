@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Check the sources: checkpatch, sparse, kernel-doc, bad habits of prose, circles of includes; the
-# filter of race reports, which all steps with KCSAN use; and the line of progress.
+# Check the sources: checkpatch, sparse, kernel-doc, bad habits of prose, length of files, circles
+# of includes. Test what has no step of its own: the filter of race reports, which all steps with
+# KCSAN use; the line of progress; and whether checkpatch.sh and sparse.sh find errors.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -33,5 +34,6 @@ run_test "style: no new circle of includes" env -C "$TOP" python3 "$TESTS/check/
 run_test_program python3 "$TESTS/check/check_race_filter.py" "$TOP"
 run_test_program python3 "$TESTS/check/check_status.py" "$TOP"
 run_test_program python3 "$TESTS/check/check_style.py" "$TOP"
-# The last one, because steps that build the same modules wait for its end.
+run_test_program python3 "$TESTS/check/check_run.py" "$TOP"
+# Steps that build the same modules have to wait until sparse has ended, so it comes last.
 run_test "style: sparse" "$TOP/scripts/check/sparse.sh" "$KDIR"

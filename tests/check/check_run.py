@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Try run.sh and soak.sh with steps that end as they should not.
+
+Usage: check_run.py TOP
+"""
+
+import fcntl
+import os
+import sys
+
+import script_tree
+import tap
+
+KILL_STEP_SH = """#!/bin/bash
+echo "ok - first of many results"
+kill -9 $PPID
+"""
+
+
+class Tree(script_tree.ScriptTree):
+    TOP = sys.argv[1]
+    PATHS = ("tests/run.sh", "tests/step.sh", "tests/soak.sh", "tests/forecast.sh",
+             "tests/status.awk")
+
+    def write_step(self, name, text):
+        self.write("tests/steps/%s.sh" % name, text, 0o755)
+
+    def run_plan(self, *lines, **environment):
+        """Return the exit status and the lines that run.sh prints for these lines of tests/plan."""
+        self.write("tests/plan", "".join(line + " unpack\n" for line in lines))
+        result = self.run_script("tests/run.sh", "check", **environment)
+        return result.returncode, result.stdout.splitlines()
+
+
+class Run(Tree):
+    def test_results_are_counted(self):
+        self.write_step("good", "echo 'ok - one'; echo 'ok - two # SKIP no device'\n")
+        self.write_step("bad", "echo 'not ok - three'\n")
+        code, lines = self.run_plan("good - check host 1", "bad good check host 1")
+        self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed, 1 skipped"))
+
+    def test_step_that_was_killed_has_failed(self):
+        self.write_step("killed", KILL_STEP_SH)
+        code, lines = self.run_plan("killed - check host 1")
+        self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed"))
+
+    def test_step_does_not_wait_for_one_that_was_killed(self):
+        self.write_step("killed", KILL_STEP_SH)
+        self.write_step("machine", "echo 'ok - runs'\n")
+        code, lines = self.run_plan("killed - check host 1", "machine killed check vm 1")
+        self.assertEqual((code, lines[-1]), (1, "1 passed, 2 failed"))
+
+    def test_limit_of_time_is_a_decimal_number(self):
+        self.write_step("good", "echo 'ok - one'\n")
+        for limit in "09", "-1":
+            lines = self.run_plan("good - check host 1", TIME_LIMIT=limit)[1]
+            self.assertEqual(lines, ['ntklog: TIME_LIMIT is a number of minutes, not "%s"' % limit])
+        self.assertEqual(self.run_plan("good - check host 1", TIME_LIMIT="9")[0], 0)
+
+    def test_forecast_is_at_least_the_longest_step(self):
+        self.write_step("long", "echo 'ok - one'\n")
+        self.write_step("short", "echo 'ok - two'\n")
+        lines = self.run_plan("long - check vm 1200", "short - check host 60")[1]
+        self.assertIn(" 2 steps, about 21 min ", "\n".join(lines))
+
+
+class Soak(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write("scripts/kernels/test-kernel.sh", "#!/bin/sh\necho kernel\n", 0o755)
+
+    def run_soak(self, step):
+        self.write_step("cycles", step)
+        return self.run_script("tests/soak.sh", "cycles", SOAK_HOURS="0.0014")
+
+    def test_slice_counts_once_its_results_are_ok(self):
+        result = self.run_soak("#!/bin/sh\nsleep 6\necho 'ok - one'\n")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("100 of 1000 cycles; 100 in 0.0 hours of all runs", result.stdout)
+
+    def test_part_that_fails_at_once_is_not_tried_again(self):
+        result = self.run_soak("#!/bin/sh\necho 'not ok - one'\n")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]),
+                         (1, "0 passed, 1 failed"))
+
+    def test_slices_and_tests_do_not_share_files(self):
+        os.makedirs(os.path.join(self.top, "out"), exist_ok=True)
+        with open(os.path.join(self.top, "out/test.lock"), "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            result = self.run_soak("#!/bin/sh\necho 'ok - one'\n")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("a run of the tests uses " + self.top + "/out", result.stdout)
+
+
+if __name__ == "__main__":
+    tap.main()
