@@ -139,7 +139,9 @@ EXPORT_TO_SUITES(ntklog_free_blocked_task_records);
 
 EXPORT_TO_SUITES(ntklog_find_current_record_slow);
 
+#ifdef NTKLOG_CAN_REDIRECT
 EXPORT_TO_SUITES(ntklog_resolve_targets);
+#endif
 
 EXPORT_TO_SUITES(ntklog_steal_time_func);
 

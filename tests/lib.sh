@@ -145,7 +145,7 @@ build_modules_silently()
 {
 	local kdir=$1 dir=$2
 	"$TOP/scripts/build/build-modules.sh" "$kdir" "$dir" "${@:3}"
-	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
+	! grep -E 'warning:|WARNING:' "$dir/build.log"
 }
 
 build_guest_programs()

@@ -73,6 +73,13 @@ print_make_target()
 	esac
 }
 
+# print_end STEP: print a command that adds a result for a step.sh that did not write STEP.time.
+print_end()
+{
+	# A killed program may have left a part of a line.
+	echo "printf '\nnot ok - $1: step.sh ends\n' >>$TEST/$1.tap"
+}
+
 # print_makefile: it has two goals, hosts (steps of the pools host and beside) and machines
 # (steps with a virtual machine), which two processes of make build. With one goal, make would begin
 # the next host step only after it has begun all virtual machines that stand before it. The rule
@@ -97,8 +104,9 @@ print_makefile()
 			machines+=("$step")
 			;;
 		esac
-		printf '\n\t@%s/tests/step.sh %s %s %s\n' "$TOP" "$step" "${pool[$step]}" \
-			"${after[$step]}"
+		# If step.sh was killed, finish for it: others wait for STEP.time.
+		printf '\n\t@%s/tests/step.sh %s %s %s || %s\n' "$TOP" "$step" "${pool[$step]}" \
+			"${after[$step]}" "{ $(print_end "$step"); echo 0 0 0 >$TEST/$step.time; }"
 	done
 	echo "hosts: ${hosts[*]}"
 	echo "machines: ${machines[*]}"
@@ -175,7 +183,7 @@ select_steps
 
 mkdir -p "$OUT"
 exec 6>"$OUT/test.lock"
-flock -n 6 || die "another run of the tests uses $OUT"
+flock -n 6 || die "a soak or another run of the tests uses $OUT"
 # Steps of earlier runs may have left files that belong to root.
 rm -rf "$TEST" 2>/dev/null || run_as_root rm -rf "$TEST"
 export SCRIPT_OUTPUTS=$TEST/script-outputs NTKLOG_STEPS=${#steps[@]}
@@ -194,7 +202,7 @@ make -s -r -k -j -f "$TEST/rules.mk" hosts >&2 6>&- &
 make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&- || true
 wait $! || true
 for step in "${steps[@]}"; do
-	[ -e "$TEST/$step.time" ] || echo "not ok - $step: step.sh ends" >>"$TEST/$step.tap"
+	[ -e "$TEST/$step.time" ] || eval "$(print_end "$step")"
 done
 say "the slowest: $(for step in "${steps[@]}"; do
 	[ ! -e "$TEST/$step.time" ] || echo "$(<"$TEST/$step.time") $step"

@@ -45,9 +45,13 @@ passed=0 failed=0
 # Parts that this run does not try again, for their command ended with an error or failed at once.
 declare -A given_up=()
 mkdir -p "$SOAK" "$OUT/log"
-# The tests remove the files of a slice.
+# run.sh, and a slice of the same part, remove the files of a slice.
 exec 6>"$OUT/test.lock"
 flock -n -s 6 || die "a run of the tests uses $OUT"
+for part in "${parts[@]}"; do
+	exec {lock}>"$OUT/soak-$part.lock"
+	flock -n "$lock" || die "another soak in $TOP has the part $part"
+done
 touch "$SOAK/log"
 
 # print_amount_done PART: print how much of the part's goal has been reached, in its unit.
@@ -108,10 +112,11 @@ run_slice()
 	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log good bad kept
 	local begin=$EPOCHSECONDS
 	shift 2
-	if ! env STEP="soak-$part" "$@" >"$tap" 2>"$log" </dev/null 6>&-; then
-		echo "not ok - $part ends without an error" >>"$tap"
+	if ! env STEP="soak-$part" "$@" >"$tap" 2>"$log" </dev/null; then
+		printf '\nnot ok - %s ends without an error\n' "$part" >>"$tap"
 		given_up[$part]=1
 	fi
+	grep -qE '^ *(not )?ok ' "$tap" || echo "not ok - $part has a result" >>"$tap"
 	good=$(grep -cE '^ *ok ' "$tap" || true)
 	bad=$(grep -cE '^ *not ok ' "$tap" || true)
 	passed=$((passed + good))
@@ -165,7 +170,7 @@ build_test_kernel()
 	fuzz | strain-6.12) return ;;
 	cycles | abuse) flavour=debug ;;
 	esac
-	"$TOP/scripts/kernels/test-kernel.sh" "$flavour" >/dev/null 6>&-
+	"$TOP/scripts/kernels/test-kernel.sh" "$flavour" >/dev/null
 }
 
 run_next_slice()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-modules.sh [-s] KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel with W=1
-# and copy sources and modules to DIRECTORY. With -s, then run sparse on the sources that this
+# and copy sources, modules and the log (build.log) to DIRECTORY. With -s, then run sparse on the sources that this
 # kernel compiles; its output is out/log/sparse.log. The build itself is in the cache, below build/,
 # in a directory with the last part of DIRECTORY's name, because paths are part of ccache's keys.
 
@@ -45,6 +45,8 @@ run_quietly "modules-$name" "${build[@]}"
 sed -E "s|^[^/]|$work/&|; s/\.k?o$/.ko/" "$work/modules.order" >"$work/.modules"
 find "$work" -name '*.ko' | grep -vxFf "$work/.modules" | xargs -r rm || true
 rsync -rlptc --delete --exclude='*.o' --exclude='.*.cmd' "$work/" "$dir/"
+# The next build that waits for the lock overwrites the log.
+cp "$OUT/log/modules-$name.log" "$dir/build.log"
 grep -qE 'warning:|WARNING:' "$OUT/log/modules-$name.log" || echo "$tree" >"$work/.tree"
 # All is compiled, so C=2 starts sparse only.
 [ -z "$checked" ] || run_quietly sparse "${build[@]}" C=2

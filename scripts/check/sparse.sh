@@ -11,8 +11,8 @@ begin_stages 90
 install_groups style
 say "running sparse on the modules"
 abi=$(cat "$kdir/include/config/kernel.release")
-# With make -s the log would not have the names of the files that sparse checks.
-unset MAKEFLAGS
+# With make -s or V=1 the log would not have the names of the files that sparse checks.
+unset MAKEFLAGS GNUMAKEFLAGS KBUILD_VERBOSE
 "$TOP/scripts/build/build-modules.sh" -s "$kdir" "$OUT/build/$abi"
 # Warnings about the kernel's own headers do not count, the compiler's about our sources do. Newer
 # kernels print paths relative to the directory of the build, headers' after "././".
@@ -24,4 +24,4 @@ dir=$CACHE/build/$abi/ awk '
 		if (!checked)
 			print "sparse has checked no file"
 		exit found || !checked
-	}' "$OUT/log/modules-$abi.log" "$OUT/log/sparse.log"
+	}' "$OUT/build/$abi/build.log" "$OUT/log/sparse.log"

@@ -12,9 +12,15 @@ import sys
 import script_tree
 import tap
 
-KILL_STEP_SH = """#!/bin/bash
-echo "ok - first of many results"
-kill -9 $PPID
+# A step that is killed in the middle of a line, by the process ID that is formatted in; then the rest
+# of a step that has outlived its step.sh.
+KILL = """#!/bin/bash
+printf 'ok - first of many results\\nok - sec'
+kill -9 %s
+sleep 1
+for i in 1 2 3 4; do
+	echo "ok - the same long result as ever"
+done
 """
 
 
@@ -40,16 +46,20 @@ class Run(Tree):
         code, lines = self.run_plan("good - check host 1", "bad good check host 1")
         self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed, 1 skipped"))
 
-    def test_step_that_was_killed_has_failed(self):
-        self.write_step("killed", KILL_STEP_SH)
-        code, lines = self.run_plan("killed - check host 1")
-        self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed"))
-
-    def test_step_does_not_wait_for_one_that_was_killed(self):
-        self.write_step("killed", KILL_STEP_SH)
+    def test_others_go_on_when_a_step_or_its_script_was_killed(self):
+        self.write_step("good", "echo 'ok - runs'\n")
         self.write_step("machine", "echo 'ok - runs'\n")
-        code, lines = self.run_plan("killed - check host 1", "machine killed check vm 1")
-        self.assertEqual((code, lines[-1]), (1, "1 passed, 2 failed"))
+        self.write_step("waiting", "echo 'ok - runs'\n")
+        for process in "$$", "$PPID":
+            self.write_step("killed", KILL % process)
+            code, lines = self.run_plan("killed - check host 1", "good - check host 1",
+                                        "machine good check vm 1", "waiting killed check vm 1")
+            self.assertEqual(code, 1, lines)
+            text = "\n".join(lines)
+            self.assertIn("failed in killed", text)
+            self.assertIn("waiting runs: its need killed has failed", text)
+            self.assertRegex(text, "machine: 1 passed, 0 failed")
+            self.assertRegex(lines[-1], r"^\d passed, 2 failed$")
 
     def test_limit_of_time_is_a_decimal_number(self):
         self.write_step("good", "echo 'ok - one'\n")
@@ -79,6 +89,14 @@ class Soak(Tree):
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("100 of 1000 cycles; 100 in 0.0 hours of all runs", result.stdout)
 
+    def test_slice_without_a_result_has_failed(self):
+        result = self.run_soak("#!/bin/sh\nprintf 'ok - on'; exit 1\n")
+        self.assertIn("cycles: 0 of 1000 cycles", result.stdout)
+        result = self.run_soak("#!/bin/sh\ntrue\n")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]),
+                         (1, "0 passed, 1 failed"))
+        self.assertIn("cycles: 0 of 1000 cycles", result.stdout)
+
     def test_part_that_fails_at_once_is_not_tried_again(self):
         result = self.run_soak("#!/bin/sh\necho 'not ok - one'\n")
         self.assertEqual((result.returncode, result.stdout.splitlines()[-1]),
@@ -86,11 +104,13 @@ class Soak(Tree):
 
     def test_slices_and_tests_do_not_share_files(self):
         os.makedirs(os.path.join(self.top, "out"), exist_ok=True)
-        with open(os.path.join(self.top, "out/test.lock"), "w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            result = self.run_soak("#!/bin/sh\necho 'ok - one'\n")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("a run of the tests uses " + self.top + "/out", result.stdout)
+        for name, message in (("test", "a run of the tests uses " + self.top + "/out"),
+                              ("soak-cycles", "another soak in %s has the part cycles" % self.top)):
+            with open(os.path.join(self.top, "out/%s.lock" % name), "w", encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                result = self.run_soak("#!/bin/sh\necho 'ok - one'\n")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stdout)
 
 
 if __name__ == "__main__":

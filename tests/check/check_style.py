@@ -16,8 +16,8 @@ TOP = sys.argv[1]
 CLEAN = "/* SPDX-License-Identifier: GPL-2.0-only */\n"
 # Replaces build-modules.sh: writes the logs of the compiler and of sparse.
 BUILD_SCRIPT = """#!/bin/sh
-mkdir -p "$OUT/log"
-printf '%s\n' "$COMPILER_PRINTS" >"$OUT/log/modules-$ABI.log"
+mkdir -p "$OUT/log" "$OUT/build/$ABI"
+printf '%s\n' "$COMPILER_PRINTS" >"$OUT/build/$ABI/build.log"
 printf '%s\n' "$SPARSE_PRINTS" >"$OUT/log/sparse.log"
 """
 

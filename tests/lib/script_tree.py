@@ -20,7 +20,10 @@ class ScriptTree(unittest.TestCase):
     PATHS = ()
 
     def setUp(self):
-        self.top = tempfile.mkdtemp()
+        # run.sh demands more room than /tmp has on some machines.
+        out = os.path.join(self.TOP, "out")
+        os.makedirs(out, exist_ok=True)
+        self.top = tempfile.mkdtemp(dir=out)
         self.addCleanup(shutil.rmtree, self.top)
         self.cache = os.path.join(self.top, "cache")
         for path in COMMON + self.PATHS:
@@ -44,7 +47,15 @@ class ScriptTree(unittest.TestCase):
         names = ("SAY_FD", "STEP", "ONLY", "TIME_LIMIT", "SCRIPT_OUTPUTS", "NTKLOG_STEPS",
                  "NTKLOG_START", "NTKLOG_STAGE", "NTKLOG_IS_LOGGED", "OUT")
         inherited = {name: value for name, value in os.environ.items() if name not in names}
-        return subprocess.run([os.path.join(self.top, command[0]), *command[1:]], cwd=self.top,
-                              env={**inherited, "XDG_CACHE_HOME": self.cache, **environment},
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              timeout=60, check=False)
+        process = subprocess.Popen(
+            [os.path.join(self.top, command[0]), *command[1:]], cwd=self.top,
+            env={**inherited, "XDG_CACHE_HOME": self.cache, **environment},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            output, _ = process.communicate(timeout=300)
+        except subprocess.TimeoutExpired:
+            # It ends its processes, which SIGKILL would leave behind.
+            process.terminate()
+            output, _ = process.communicate()
+            self.fail("no end after 300 s: " + output)
+        return subprocess.CompletedProcess(command, process.returncode, output)

@@ -40,8 +40,9 @@ make_stock_guest_files()
 	built=$OUT/build/kunit/$ABI
 	words=$("$TOP/scripts/kernels/kunit-stock.sh" "$KDIR")
 	eval "$words"
-	# objtool of 6.1 does not know which functions of a newer KUnit never return, and warns. After a
-	# warning all is compiled again, so let no other step share these objects.
+	# objtool of 6.1 does not know which functions of a newer KUnit never return, and warns; after a
+	# warning all is compiled again. So it is if a command changes, and 6.1 needs other directories
+	# of headers. Therefore no other step shares these objects.
 	if [ "$kernel" = 6.1 ]; then
 		built=$OUT/build/kunit-$ABI
 		run_test "$kernel: the modules build" \

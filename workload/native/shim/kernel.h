@@ -101,7 +101,6 @@ int check_tsc_unstable(void);
 #define _THIS_IP_		0UL
 #define _RET_IP_		((unsigned long)__builtin_return_address(0))
 #define EXPORT_SYMBOL_GPL(x)
-#define EXPORT_SYMBOL_IF_KUNIT(x)
 #define EXPORT_PER_CPU_SYMBOL_GPL(x)
 #define WARN_ONCE(condition, ...)						\
 ({										\
