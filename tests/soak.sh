@@ -143,6 +143,14 @@ run_fuzz_slice()
 		sort -k 2n | tail -n 1), corpus of $(find "$dir" -type f | wc -l) files"
 }
 
+# run_abuse_slice: let one in eight allocations fail, others in each of eight slices.
+run_abuse_slice()
+{
+	local seed=$((EPOCHSECONDS / 8 * 8 + $(print_amount_done abuse) / 20000 % 8))
+	run_slice abuse 20000 env SEED=$seed ABUSE_WRITES=20000 ABUSE_STRIDE=8 \
+		"$TOP/tests/steps/abuse.sh"
+}
+
 # run_torture_slice PART: torture the next type of lock for a minute.
 run_torture_slice()
 {
@@ -181,7 +189,7 @@ run_next_slice()
 	case $1 in
 	fuzz) run_fuzz_slice 300 ;;
 	cycles) run_slice cycles 100 env CYCLES=100 "$TOP/tests/steps/cycles.sh" ;;
-	abuse) run_slice abuse 20000 env ABUSE_WRITES=20000 ABUSE_STRIDE=1 "$TOP/tests/steps/abuse.sh" ;;
+	abuse) run_abuse_slice ;;
 	torture-*) run_torture_slice "$1" ;;
 	strain-*) run_strain_slice "$1" ;;
 	esac
