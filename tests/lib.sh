@@ -164,10 +164,10 @@ REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 # drop_kernel_races LOG: leave out the reports of KCSAN in which neither stack has a function of
 # the modules (functions that an interrupt or a softirq interrupted do not count), and reports about
 # data of the kernel that it does not mark, if both accesses are in functions of the kernel: of
-# hrtimer_active(), of hrtimer_wakeup() (a task that sleeps, and its timer), the counts of kprobes,
-# and those of relay if a writer and a reader race, not two of a kind. Two CPUs may print at the same
-# time. CONFIG_PRINTK_CALLER prefixes each line with its task or CPU, by which the lines of a report
-# are found.
+# hrtimer_active(), of hrtimer_wakeup() (a task that sleeps, and its timer), the clock that
+# ktime_get() reads, the counts of kprobes, and those of relay if a writer and a reader race, not two
+# of a kind. Two CPUs may print at the same time. CONFIG_PRINTK_CALLER prefixes each line with its
+# task or CPU, by which the lines of a report are found.
 drop_kernel_races()
 {
 	awk '
@@ -187,6 +187,7 @@ drop_kernel_races()
 		/\[ntklog/ && !interrupted { is_ours = 1 }
 		/data-race in [a-z_]+ \/ hrtimer_(active|wakeup)$/ { known = 1 }
 		/data-race in hrtimer_(active|wakeup) \/ [a-z_]+$/ { known = 1 }
+		/data-race in (ktime_get \/ timekeeping_advance|timekeeping_advance \/ ktime_get)$/ { known = 1 }
 		/data-race in relay_[a-z_]+ \/ relay_[a-z_]+$/ { known = $NF != $(NF - 2) }
 		/data-race in kprobe_ftrace_handler \/ kprobe_ftrace_handler$/ { known = 1 }
 		/======/ {

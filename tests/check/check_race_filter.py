@@ -60,6 +60,13 @@ class RaceFilter(unittest.TestCase):
         self.assertEqual(kept_reports(*report("do_nanosleep", "hrtimer_wakeup",
                                               ("nap [ntklog_kunit]",))), [])
 
+    def test_races_of_a_reader_of_the_clock_with_its_update_are_left_out(self):
+        # The clock is copied without marks. A sequence counter lets a reader try again.
+        self.assertEqual(kept_reports(*report("ktime_get", "timekeeping_advance")), [])
+        self.assertEqual(kept_reports(*report("timekeeping_advance", "ktime_get")), [])
+        other = "etw_read_clock / timekeeping_advance"
+        self.assertEqual(kept_reports(*report(*other.split(" / "))), [other])
+
     def test_accesses_of_the_modules_that_race_with_a_timer_are_kept(self):
         # The first line may name the kernel's function into which ours was called.
         lines = report("etw_flush_now", "hrtimer_active")
