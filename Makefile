@@ -112,7 +112,7 @@ help:
 	@echo '  demo            - a contended workload in Debian'"'"'s kernel, and its events'
 	@echo '  pictures        - Documentation/images, from the files of the demo'
 	@echo '  check           - before each commit: 4 minutes'
-	@echo '  test            - the main promises, on Debian'"'"'s stock kernel: 5 minutes, 11 to 16 with'
+	@echo '  test            - the main promises, on Debian'"'"'s stock kernel: 5 minutes, 11 to 15 with'
 	@echo '                    an empty cache; the last line is "N passed, N failed"'
 	@echo '  test-all        - every test, which CI runs: 40 to 80 minutes there;'
 	@echo '                    ONLY="STEP..." runs some steps of a tier, as the progress names them;'
