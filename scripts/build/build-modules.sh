@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-modules.sh [-s] KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel with W=1
-# and copy sources, modules and the log (build.log) to DIRECTORY. With -s, then run sparse on the sources that this
-# kernel compiles; its output is out/log/sparse.log. The build itself is in the cache, below build/,
-# in a directory with the last part of DIRECTORY's name, because paths are part of ccache's keys.
+# and copy sources, modules and the log (build.log) to DIRECTORY. With -s, then run sparse on the
+# sources that this kernel compiles; its output is out/log/sparse.log. The build itself is in the
+# cache, below build/, in a directory with the last part of DIRECTORY's name, because paths are part
+# of ccache's keys.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -3,7 +3,8 @@
 #
 # Check the sources: checkpatch, sparse, kernel-doc, bad habits of prose, length of files, circles
 # of includes. Test what has no step of its own: the filter of race reports, which all steps with
-# KCSAN use; the line of progress; and whether checkpatch.sh and sparse.sh find errors.
+# KCSAN use; the line of progress; whether checkpatch.sh and sparse.sh find errors, and run.sh and
+# soak.sh notice steps that end as they should not.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -10,7 +10,7 @@
 #include "charge.h"
 #include "names.h"
 
-/* Bytes of a label. */
+/* Bytes of the longest label: the functions of a stack, and charge_context_text(). */
 #define CHARGE_LABEL_SIZE	((CHARGE_FRAMES_MAX + 1) * NAME_SIZE)
 
 /* Text before the holder of a lock that another holder waits for. */
