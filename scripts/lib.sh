@@ -19,15 +19,21 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 export PATH=/usr/lib/ccache:/usr/bin:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
 # say WORDS: print a message with the seconds since the start. In a step of the tests standard error
-# is the step's log, so the message is also printed to descriptor SAY_FD. begin_stages() sets
-# NTKLOG_STAGE.
+# is the step's log, so the message is also printed to descriptor SAY_FD.
 say()
 {
 	local line
 	line=$(printf '[%4ds] %s' $((EPOCHSECONDS - NTKLOG_START)) "${STEP:+$STEP: }$*")
 	printf '%s\n' "$line" >&2
-	[ -z "${NTKLOG_STAGE:-}" ] || printf '%s\n' "${line#*] }" >"$NTKLOG_STAGE"
+	set_stage "${line#*] }"
 	[ -z "${SAY_FD:-}" ] || printf '%s\n' "$line" >&"$SAY_FD"
+}
+
+# set_stage TEXT: print a message only in the line of progress of begin_stages(), which sets
+# NTKLOG_STAGE.
+set_stage()
+{
+	[ -z "${NTKLOG_STAGE:-}" ] || printf '%s\n' "$1" >"$NTKLOG_STAGE"
 }
 
 die()

@@ -28,12 +28,6 @@ begin_stages()
 	begin_progress print_stage_status
 }
 
-# set_stage TEXT: as say(), but the message is only in the line.
-set_stage()
-{
-	[ -z "${NTKLOG_STAGE:-}" ] || printf '%s\n' "$1" >"$NTKLOG_STAGE"
-}
-
 print_stage_status()
 {
 	local seconds_left=$((expected - EPOCHSECONDS + NTKLOG_START)) text='longer than usual'

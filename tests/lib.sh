@@ -24,6 +24,7 @@ run_test()
 	local name=$1 log status
 	shift
 	log=$(mktemp)
+	set_stage "$name"
 	# "if" and "||" would turn set -e off inside of the function.
 	set +e
 	(set -e; "$@") >"$log" 2>&1

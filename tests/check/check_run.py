@@ -27,7 +27,7 @@ done
 class Tree(script_tree.ScriptTree):
     TOP = sys.argv[1]
     PATHS = ("tests/run.sh", "tests/step.sh", "tests/soak.sh", "tests/forecast.sh",
-             "tests/status.awk")
+             "tests/status.awk", "tests/lib.sh")
 
     def write_step(self, name, text):
         self.write("tests/steps/%s.sh" % name, text, 0o755)
@@ -88,6 +88,14 @@ class Soak(Tree):
         result = self.run_soak("#!/bin/sh\nsleep 6\necho 'ok - one'\n")
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("100 of 1000 cycles; 100 in 0.0 hours of all runs", result.stdout)
+
+    def test_progress_has_the_test_that_runs(self):
+        result = self.run_soak("""#!/bin/bash
+. "$(dirname "$0")/../lib.sh"
+say "installing a compiler"
+run_test "cycles: hundred times" grep -x "cycles: hundred times" "$NTKLOG_STAGE"
+""")
+        self.assertIn("100 of 1000 cycles", result.stdout)
 
     def test_slice_without_a_result_has_failed(self):
         result = self.run_soak("#!/bin/sh\nprintf 'ok - on'; exit 1\n")
