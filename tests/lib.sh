@@ -146,7 +146,8 @@ build_modules_silently()
 {
 	local kdir=$1 dir=$2
 	"$TOP/scripts/build/build-modules.sh" "$kdir" "$dir" "${@:3}"
-	! grep -E 'warning:|WARNING:' "$dir/build.log"
+	[ -s "$dir/modules.log" ]
+	! grep -E 'warning:|WARNING:' "$dir/modules.log"
 }
 
 build_guest_programs()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-modules.sh [-s] KDIR DIRECTORY [ARGUMENT...]: build the modules against the kernel with W=1
-# and copy sources, modules and the log (build.log) to DIRECTORY. With -s, then run sparse on the
-# sources that this kernel compiles; its output is out/log/sparse.log. The build itself is in the
+# and copy sources, modules and the log (modules.log) to DIRECTORY. With -s, then run sparse on the
+# sources that this kernel compiles; its output is DIRECTORY/sparse.log. The build itself is in the
 # cache, below build/, in a directory with the last part of DIRECTORY's name, because paths are part
 # of ccache's keys.
 
@@ -21,6 +21,15 @@ shift 2
 # dwarves has the pahole that makes the type information of Debian's modules.
 install_groups modules
 name=$(basename "$dir")
+
+# keep_log LABEL: copy out/log/LABEL-NAME.log to LABEL.log of DIRECTORY at once, since others may
+# read that, and the next build with this name overwrites the first.
+keep_log()
+{
+	cp "$OUT/log/$1-$name.log" "$dir/.$1.log"
+	mv "$dir/.$1.log" "$dir/$1.log"
+}
+
 work=$CACHE/build/$name
 mkdir -p "$dir" "$work"
 exec 9>"$work.lock"
@@ -45,9 +54,11 @@ run_quietly "modules-$name" "${build[@]}"
 # path or by that below the build's directory.
 sed -E "s|^[^/]|$work/&|; s/\.k?o$/.ko/" "$work/modules.order" >"$work/.modules"
 find "$work" -name '*.ko' | grep -vxFf "$work/.modules" | xargs -r rm || true
-rsync -rlptc --delete --exclude='*.o' --exclude='.*.cmd' "$work/" "$dir/"
-# The next build that waits for the lock overwrites the log.
-cp "$OUT/log/modules-$name.log" "$dir/build.log"
+rsync -rlptc --delete --exclude='*.o' --exclude='.*.cmd' --exclude='/*.log' "$work/" "$dir/"
+keep_log modules
 grep -qE 'warning:|WARNING:' "$OUT/log/modules-$name.log" || echo "$tree" >"$work/.tree"
 # All is compiled, so C=2 starts sparse only.
-[ -z "$checked" ] || run_quietly sparse "${build[@]}" C=2
+if [ -n "$checked" ]; then
+	run_quietly "sparse-$name" "${build[@]}" C=2
+	keep_log sparse
+fi

@@ -24,4 +24,4 @@ dir=$CACHE/build/$abi/ awk '
 		if (!checked)
 			print "sparse has checked no file"
 		exit found || !checked
-	}' "$OUT/build/$abi/build.log" "$OUT/log/sparse.log"
+	}' "$OUT/build/$abi"/{modules,sparse}.log

@@ -6,8 +6,11 @@ Usage: check_style.py TOP
 """
 
 import os
+import shutil
 import subprocess
 import sys
+import threading
+import time
 
 import script_tree
 import tap
@@ -16,9 +19,14 @@ TOP = sys.argv[1]
 CLEAN = "/* SPDX-License-Identifier: GPL-2.0-only */\n"
 # Replaces build-modules.sh: writes the logs of the compiler and of sparse.
 BUILD_SCRIPT = """#!/bin/sh
-mkdir -p "$OUT/log" "$OUT/build/$ABI"
-printf '%s\n' "$COMPILER_PRINTS" >"$OUT/build/$ABI/build.log"
-printf '%s\n' "$SPARSE_PRINTS" >"$OUT/log/sparse.log"
+mkdir -p "$OUT/build/$ABI"
+printf '%s\n' "$COMPILER_PRINTS" >"$OUT/build/$ABI/modules.log"
+printf '%s\n' "$SPARSE_PRINTS" >"$OUT/build/$ABI/sparse.log"
+"""
+# A kernel's, for modules that sparse checks by a command.
+MAKEFILE = """modules:
+	: >$(M)/modules.order
+	@[ "$(C)" != 2 ] || { echo "  CHECK   $(M)/module/main.c"; %s; }
 """
 
 
@@ -54,6 +62,26 @@ class Sparse(Tree):
 
         line = "././include/ntklog/locks.h:3:5: warning: symbol 'y' was not declared"
         self.assertEqual(len(self.run_sparse(sparse=line)), 1)
+
+    def test_runs_for_two_kernels_do_not_share_a_log(self):
+        shutil.copytree(os.path.join(TOP, "scripts/build"), os.path.join(self.top, "scripts/build"))
+        with open(os.path.join(self.top, "scripts/lib.sh"), "a", encoding="utf-8") as lib:
+            lib.write("install_groups() { :; }\n")
+        runs = []
+        for abi, command in (("6.1.1", "echo 'module/main.c:12:3: warning: no type'; sleep 2"),
+                             ("6.12.1", "sleep 2")):
+            self.write("%s/include/config/kernel.release" % abi, abi + "\n")
+            self.write("%s/Makefile" % abi, MAKEFILE % command)
+            runs.append(threading.Thread(target=lambda abi=abi: results.update(
+                {abi: self.run_script("scripts/check/sparse.sh", os.path.join(self.top, abi))})))
+        results = {}
+        for run in runs:
+            run.start()
+            time.sleep(1)
+        for run in runs:
+            run.join()
+        self.assertEqual([results[abi].returncode for abi in ("6.1.1", "6.12.1")], [1, 0],
+                         results)
 
     def test_check_of_no_file_fails(self):
         self.assertEqual(self.run_sparse(checked=""), ["sparse has checked no file"])

@@ -20,8 +20,9 @@ class ScriptTree(unittest.TestCase):
     PATHS = ()
 
     def setUp(self):
-        # run.sh demands more room than /tmp has on some machines.
-        out = os.path.join(self.TOP, "out")
+        # run.sh demands more room than /tmp has on some machines, and removes what a test that was
+        # ended has left here.
+        out = os.path.join(self.TOP, "out/test")
         os.makedirs(out, exist_ok=True)
         self.top = tempfile.mkdtemp(dir=out)
         self.addCleanup(shutil.rmtree, self.top)
