@@ -27,7 +27,9 @@
 
 SOAK=$CACHE/soak
 TYPES='in_stack_queued queued spin ex ex_exclusive resource'
-end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
+[[ ${SOAK_HOURS:=8} =~ ^[0-9]{1,4}(\.[0-9]+)?$ ]] ||
+	die "SOAK_HOURS is a number of hours, not \"$SOAK_HOURS\""
+end=$((EPOCHSECONDS + $(awk -v hours="$SOAK_HOURS" 'BEGIN { print int(hours * 3600) }')))
 # An amount in the part's unit.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-debug]=3600
 	[torture-kcsan]=3600 [torture-rt]=3600
@@ -45,12 +47,16 @@ passed=0 failed=0
 # Parts that this run does not try again, for their command ended with an error or failed at once.
 declare -A given_up=()
 mkdir -p "$SOAK" "$OUT/log"
-# run.sh, and a slice of the same part, remove the files of a slice.
+# run.sh removes the files of a slice, and so does a slice of the same part, which also writes the
+# part's files in the cache.
 exec 6>"$OUT/test.lock"
 flock -n -s 6 || die "a run of the tests uses $OUT"
+declare -A lock=()
 for part in "${parts[@]}"; do
-	exec {lock}>"$OUT/soak-$part.lock"
-	flock -n "$lock" || die "another soak in $TOP has the part $part"
+	[ -z "${lock[$part]:-}" ] || continue
+	exec {fd}>"$SOAK/$part.lock"
+	flock -n "$fd" || die "another soak has the part $part"
+	lock[$part]=$fd
 done
 touch "$SOAK/log"
 
@@ -116,8 +122,8 @@ run_slice()
 		printf '\nnot ok - %s ends without an error\n' "$part" >>"$tap"
 		given_up[$part]=1
 	fi
-	grep -qE '^ *(not )?ok ' "$tap" || echo "not ok - $part has a result" >>"$tap"
-	good=$(grep -cE '^ *ok ' "$tap" || true)
+	grep -qE '^ *(not )?ok ' "$tap" || printf '\nnot ok - %s has a result\n' "$part" >>"$tap"
+	good=$(grep -E '^ *ok ' "$tap" | grep -cv '# SKIP' || true)
 	bad=$(grep -cE '^ *not ok ' "$tap" || true)
 	passed=$((passed + good))
 	failed=$((failed + bad))
@@ -143,7 +149,7 @@ run_fuzz_slice()
 		sort -k 2n | tail -n 1), corpus of $(find "$dir" -type f | wc -l) files"
 }
 
-# run_abuse_slice: let one in eight allocations fail, others in each of eight slices.
+# run_abuse_slice: let one in eight allocations fail, and begin with another one in each slice.
 run_abuse_slice()
 {
 	local seed=$((EPOCHSECONDS / 8 * 8 + $(print_amount_done abuse) / 20000 % 8))
@@ -198,10 +204,18 @@ run_next_slice()
 
 begin_stages $((end - EPOCHSECONDS))
 say "soaking until $(date -d "@$end" +%H:%M): ${parts[*]}; what has been done is in $SOAK"
-while [ $EPOCHSECONDS -lt $end ]; do
+set_next_part
+if [ -z "$next" ]; then
+	say "all has been done before, and begins anew"
+	for part in "${parts[@]}"; do
+		rm -f "$SOAK/$part.done"
+	done
 	set_next_part
-	[ -n "$next" ] || break
+fi
+while [ -n "$next" ]; do
 	run_next_slice "$next"
+	[ $EPOCHSECONDS -lt $end ] || break
+	set_next_part
 done
 end_progress
 for part in "${parts[@]}"; do
@@ -210,15 +224,5 @@ for part in "${parts[@]}"; do
 		"$(print_part_total "$part")"
 done
 say "$(print_soak_total); $SOAK/log"
-is_done=1
-for part in "${parts[@]}"; do
-	part_is_done "$part" || is_done=0
-done
-if [ $is_done = 1 ]; then
-	say "all has been done: the next soak begins anew"
-	for part in "${parts[@]}"; do
-		rm -f "$SOAK/$part.done"
-	done
-fi
 echo "$passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed -gt 0 ]

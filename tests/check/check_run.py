@@ -12,10 +12,11 @@ import sys
 import script_tree
 import tap
 
+USES_LIB = '. "$(dirname "$0")/../lib.sh"\n'
+
 # A step that is killed in the middle of a line, by the process ID that is formatted in; then the rest
 # of a step that has outlived its step.sh.
-KILL = """#!/bin/bash
-printf 'ok - first of many results\\nok - sec'
+KILL = """printf 'ok - first of many results\\nok - sec'
 kill -9 %s
 sleep 1
 for i in 1 2 3 4; do
@@ -30,7 +31,7 @@ class Tree(script_tree.ScriptTree):
              "tests/status.awk", "tests/lib.sh")
 
     def write_step(self, name, text):
-        self.write("tests/steps/%s.sh" % name, text, 0o755)
+        self.write("tests/steps/%s.sh" % name, "#!/bin/bash\n" + text, 0o755)
 
     def run_plan(self, *lines, **environment):
         """Return the exit status and the lines that run.sh prints for these lines of tests/plan."""
@@ -80,43 +81,54 @@ class Soak(Tree):
         super().setUp()
         self.write("scripts/kernels/test-kernel.sh", "#!/bin/sh\necho kernel\n", 0o755)
 
-    def run_soak(self, step):
+    def run_soak(self, step, *parts, hours="0"):
         self.write_step("cycles", step)
-        return self.run_script("tests/soak.sh", "cycles", SOAK_HOURS="0.0014")
+        return self.run_script("tests/soak.sh", *(parts or ["cycles"]), SOAK_HOURS=hours)
 
     def test_slice_counts_once_its_results_are_ok(self):
-        result = self.run_soak("#!/bin/sh\nsleep 6\necho 'ok - one'\n")
+        result = self.run_soak("echo 'ok - one'\n")
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("100 of 1000 cycles; 100 in 0.0 hours of all runs", result.stdout)
 
     def test_progress_has_the_test_that_runs(self):
-        result = self.run_soak("""#!/bin/bash
-. "$(dirname "$0")/../lib.sh"
+        result = self.run_soak(USES_LIB + """
 say "installing a compiler"
 run_test "cycles: hundred times" grep -x "cycles: hundred times" "$NTKLOG_STAGE"
 """)
         self.assertIn("100 of 1000 cycles", result.stdout)
 
     def test_slice_without_a_result_has_failed(self):
-        result = self.run_soak("#!/bin/sh\nprintf 'ok - on'; exit 1\n")
-        self.assertIn("cycles: 0 of 1000 cycles", result.stdout)
-        result = self.run_soak("#!/bin/sh\ntrue\n")
-        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]),
-                         (1, "0 passed, 1 failed"))
-        self.assertIn("cycles: 0 of 1000 cycles", result.stdout)
+        for step in "printf 'ok - on'; exit 1\n", "true\n", "printf hello\n":
+            result = self.run_soak(step)
+            self.assertIn("cycles: 0 of 1000 cycles", result.stdout)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stdout.splitlines()[-1], " passed, 1 failed$")
 
     def test_part_that_fails_at_once_is_not_tried_again(self):
-        result = self.run_soak("#!/bin/sh\necho 'not ok - one'\n")
+        result = self.run_soak("echo 'not ok - one'\n", hours="8")
         self.assertEqual((result.returncode, result.stdout.splitlines()[-1]),
                          (1, "0 passed, 1 failed"))
 
+    def test_part_that_is_done_begins_anew(self):
+        self.write("cache/ntklog/soak/cycles.done", "1000\n")
+        result = self.run_soak("echo 'ok - one'\n", "cycles", "cycles")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("cycles: 100 of 1000 cycles", result.stdout)
+
+    def test_hours_are_a_number(self):
+        result = self.run_soak("echo 'ok - one'\n", hours="0,5")
+        self.assertEqual((result.returncode, result.stdout),
+                         (1, 'ntklog: SOAK_HOURS is a number of hours, not "0,5"\n'))
+
     def test_slices_and_tests_do_not_share_files(self):
-        os.makedirs(os.path.join(self.top, "out"), exist_ok=True)
-        for name, message in (("test", "a run of the tests uses " + self.top + "/out"),
-                              ("soak-cycles", "another soak in %s has the part cycles" % self.top)):
-            with open(os.path.join(self.top, "out/%s.lock" % name), "w", encoding="utf-8") as lock:
+        for path, message in (("out/test.lock", "a run of the tests uses " + self.top + "/out"),
+                              ("cache/ntklog/soak/cycles.lock",
+                               "another soak has the part cycles")):
+            path = os.path.join(self.top, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                result = self.run_soak("#!/bin/sh\necho 'ok - one'\n")
+                result = self.run_soak("echo 'ok - one'\n")
             self.assertEqual(result.returncode, 1)
             self.assertIn(message, result.stdout)
 
