@@ -34,7 +34,8 @@ run_test()
 		printf 'ok - %s\n' "$name"
 	else
 		printf 'not ok - %s\n' "$name"
-		sed 's/^/# /' "$log"
+		# The last line may have no newline, and "$a\" adds it.
+		sed -e 's/^/# /' -e '$a\' "$log"
 	fi
 	rm -f "$log"
 }
@@ -46,7 +47,7 @@ run_test_program()
 	local log
 	log=$(mktemp)
 	"$@" | tee "$log" || grep -q '^not ok' "$log" ||
-		printf 'not ok - %s ends without an error\n' "$*"
+		printf '\nnot ok - %s ends without an error\n' "$*"
 	rm -f "$log"
 }
 
@@ -210,7 +211,7 @@ log_has_reports()
 	drop_kernel_races "$1" >"$log"
 	others=$(grep -c 'BUG: KCSAN: ' "$1" || true)
 	others=$((others - $(grep -c 'BUG: KCSAN: ' "$log" || true)))
-	[ $others = 0 ] || say "$others reports of KCSAN's name nothing of ours and are left out"
+	[ $others = 0 ] || say "$others reports of KCSAN's are about data of the kernel, and left out"
 	while read -r report; do
 		[ -n "$report" ] || continue
 		times=1

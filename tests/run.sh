@@ -36,7 +36,8 @@ read_plan()
 			[[ $step != \#* && ,$tiers, == *,$wanted,* ]] || continue
 			steps+=("$step")
 			after[$step]=$needs pool[$step]=$where groups[$step]=$packages
-			seconds[$step]=$(cat "$CACHE/seconds/$step" 2>/dev/null || echo "$time")
+			read -r "seconds[$step]" 2>/dev/null <"$CACHE/seconds/$step" ||
+				seconds[$step]=$time
 		done <"$TOP/tests/plan"
 	done
 }
@@ -47,7 +48,7 @@ select_steps()
 	local -A wanted=()
 	local -a all=("${steps[@]}")
 
-	[ -n "${ONLY:-}" ] || return 0
+	[[ ${ONLY:-} = *[![:space:]]* ]] || return 0
 	read -ra queue <<<"$ONLY"
 	while [ ${#queue[@]} -gt 0 ]; do
 		step=${queue[0]}
@@ -71,13 +72,6 @@ print_make_target()
 	all) echo test-all ;;
 	*) echo "$tier" ;;
 	esac
-}
-
-# print_end STEP: print a command that adds a result for a step.sh that did not write STEP.time.
-print_end()
-{
-	# A killed program may have left a part of a line.
-	echo "printf '\nnot ok - $1: step.sh ends\n' >>$TEST/$1.tap"
 }
 
 # print_makefile: it has two goals, hosts (steps of the pools host and beside) and machines
@@ -104,9 +98,9 @@ print_makefile()
 			machines+=("$step")
 			;;
 		esac
-		# If step.sh was killed, finish for it: others wait for STEP.time.
-		printf '\n\t@%s/tests/step.sh %s %s %s || %s\n' "$TOP" "$step" "${pool[$step]}" \
-			"${after[$step]}" "{ $(print_end "$step"); echo 0 0 0 >$TEST/$step.time; }"
+		# Others wait for STEP.time. It is empty if step.sh was killed, or if the disk is full.
+		printf '\n\t@%s/tests/step.sh %s %s %s || : >%s/%s.time\n' "$TOP" "$step" \
+			"${pool[$step]}" "${after[$step]}" "$TEST" "$step"
 	done
 	echo "hosts: ${hosts[*]}"
 	echo "machines: ${machines[*]}"
@@ -123,6 +117,7 @@ print_states()
 		text=''
 		if [ -e "$TEST/$step.time" ]; then
 			text=$(<"$TEST/$step.time")
+			text=${text:-0 0 0}
 		elif [ "$began" != - ] && [[ $step == kernel-* ]]; then
 			text=$(tail -n 1 "$TEST/$step.log" | sed -n 's/^\[[^]]*\] [^:]*: \(.*\)/(\1)/p')
 		fi
@@ -138,7 +133,7 @@ print_status()
 
 count_results()
 {
-	cat "$TEST"/*.tap 2>/dev/null | grep -cE "$1" || true
+	{ grep -hE "$1" "$TEST"/*.tap || true; } | wc -l
 }
 
 # Print each failed case with the command that runs it alone, and the first lines of its output.
@@ -176,7 +171,7 @@ print_skipped_steps()
 }
 
 # bash reads a number that begins with 0 as octal.
-[[ ${TIME_LIMIT:-0} =~ ^(0|[1-9][0-9]*)$ ]] ||
+[[ ${TIME_LIMIT:-0} =~ ^(0|[1-9][0-9]{0,5})$ ]] ||
 	die "TIME_LIMIT is a number of minutes, not \"$TIME_LIMIT\""
 read_plan
 select_steps
@@ -196,16 +191,25 @@ print_makefile >"$TEST/rules.mk"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 # The rules let one step of the pool host run at a time, and all of the pool beside together with
 # it.
-make -s -r -k -j -f "$TEST/rules.mk" hosts >&2 6>&- &
+{
+	make -s -r -k -j -f "$TEST/rules.mk" hosts >&2 || true
+	# Virtual machines wait for those that a killed make did not begin.
+	for step in "${steps[@]}"; do
+		[[ ${pool[$step]} = vm* || -e $TEST/$step.time ]] || : >"$TEST/$step.time"
+	done
+} 6>&- &
 # One job more than virtual machines can run: the next step then waits in take_vm_slots() of step.sh
 # and begins as soon as a slot is free.
 make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&- || true
 wait $! || true
 for step in "${steps[@]}"; do
-	[ -e "$TEST/$step.time" ] || eval "$(print_end "$step")"
+	[ ! -s "$TEST/$step.time" ] || continue
+	# A killed program may have left a part of a line.
+	printf '\nnot ok - %s: step.sh ends\n' "$step" >>"$TEST/$step.tap" ||
+		die "the results of $step cannot be written to $TEST"
 done
 say "the slowest: $(for step in "${steps[@]}"; do
-	[ ! -e "$TEST/$step.time" ] || echo "$(<"$TEST/$step.time") $step"
+	[ ! -s "$TEST/$step.time" ] || echo "$(<"$TEST/$step.time") $step"
 done | sort -rn | head -n 5 | awk '{ printf "%s%s %d s", sep, $4, $1; sep = ", " }')"
 end_progress
 failed=$(count_results '^ *not ok ')

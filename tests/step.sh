@@ -72,8 +72,11 @@ print_failed_needed_step()
 	local need
 	for need in ${after//,/ }; do
 		[ "$need" != - ] || continue
-		grep -q '^ *ok ' "$TEST/$need.tap" && ! grep -q '^ *not ok ' "$TEST/$need.tap" ||
-			{ echo "$need"; return; }
+		if [ ! -s "$TEST/$need.time" ] || ! grep -q '^ *ok ' "$TEST/$need.tap" ||
+		   grep -q '^ *not ok ' "$TEST/$need.tap"; then
+			echo "$need"
+			return
+		fi
 	done
 }
 
@@ -103,7 +106,7 @@ run_step()
 		2>"$TEST/$step.log" </dev/null ||
 		printf '\nnot ok - %s ends without an error\n' "$step" >>"$TEST/$step.tap"
 	grep -qE '^ *(not )?ok ' "$TEST/$step.tap" ||
-		echo "not ok - $step has a result" >>"$TEST/$step.tap"
+		printf '\nnot ok - %s has a result\n' "$step" >>"$TEST/$step.tap"
 }
 
 : >"$TEST/$step.log"

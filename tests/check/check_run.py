@@ -7,6 +7,7 @@ Usage: check_run.py TOP
 
 import fcntl
 import os
+import subprocess
 import sys
 
 import script_tree
@@ -62,16 +63,55 @@ class Run(Tree):
             self.assertRegex(text, "machine: 1 passed, 0 failed")
             self.assertRegex(lines[-1], r"^\d passed, 2 failed$")
 
+    def test_part_of_a_line_hides_no_result(self):
+        self.write_step("bad", "echo 'not ok - last'\n")
+        for script, passed, failed in (
+                ("printf 'ok - one'", 1, 1),
+                ("printf hello", 0, 2),
+                (USES_LIB + "run_test_program sh -c \"printf 'ok - on'; kill -9 \\$\\$\"", 1, 2),
+                (USES_LIB + "run_test one sh -c 'printf why; false'; run_test two false", 0, 3)):
+            self.write_step("a", script)
+            code, lines = self.run_plan("a - check host 1", "bad - check host 1")
+            self.assertEqual((code, lines[-1]), (1, "%d passed, %d failed" % (passed, failed)))
+
+    def test_killed_shell_of_make_stops_no_step(self):
+        self.write_step("orphan", "kill -9 $(ps -o ppid= -p $PPID); sleep 1; echo 'ok - runs'\n")
+        self.write_step("good", "echo 'ok - runs'\n")
+        self.write_step("machine", "echo 'ok - runs'\n")
+        code, lines = self.run_plan("orphan - check host 1", "good - check host 1",
+                                    "machine good check vm 1")
+        self.assertEqual(code, 1, lines)
+        self.assertIn("failed in good", "\n".join(lines))
+        self.assertIn("machine runs: its need good has failed", "\n".join(lines))
+
+    def test_full_disk_is_an_error(self):
+        out = os.path.join(self.top, "out")
+        os.makedirs(out)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", out],
+                          stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("needs root")
+        self.addCleanup(subprocess.run, ["umount", "-l", out], check=True)
+        self.write("tests/forecast.sh", "print_forecast() { :; }\n")
+        self.write_step("fill", "echo 'ok - one'; head -c 2m /dev/zero >%s/test/fill.bin\n" % out)
+        self.write_step("machine", "echo 'ok - runs'\n")
+        code, lines = self.run_plan("fill - check host 1", "machine fill check vm 1")
+        self.assertEqual(code, 1, lines)
+        self.assertRegex(lines[-1], "^ntklog: the results of .* cannot be written to %s/test" % out)
+
     def test_limit_of_time_is_a_decimal_number(self):
         self.write_step("good", "echo 'ok - one'\n")
-        for limit in "09", "-1":
+        for limit in "09", "-1", "200000000000000000":
             lines = self.run_plan("good - check host 1", TIME_LIMIT=limit)[1]
             self.assertEqual(lines, ['ntklog: TIME_LIMIT is a number of minutes, not "%s"' % limit])
-        self.assertEqual(self.run_plan("good - check host 1", TIME_LIMIT="9")[0], 0)
+        self.assertEqual(self.run_plan("good - check host 1", TIME_LIMIT="9", ONLY=" ")[0], 0)
 
     def test_forecast_is_at_least_the_longest_step(self):
         self.write_step("long", "echo 'ok - one'\n")
         self.write_step("short", "echo 'ok - two'\n")
+        lines = self.run_plan("long - check vm 1200", "short - check host 60")[1]
+        self.assertIn(" 2 steps, about 21 min ", "\n".join(lines))
+        # A full disk leaves an empty file.
+        self.write("cache/ntklog/seconds/long", "")
         lines = self.run_plan("long - check vm 1200", "short - check host 60")[1]
         self.assertIn(" 2 steps, about 21 min ", "\n".join(lines))
 
