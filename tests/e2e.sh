@@ -69,7 +69,7 @@ run_guest()
 		[ ! -e "$recording" ] || trace-cmd report -N "$recording" \
 			>"${recording%.dat}.report" 2>>"$DIR/trace-cmd.log"
 	done
-	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
+	print_guest_results | sed "s/ok - /ok - $kernel /"
 }
 
 # run_check_program KERNEL PROGRAM [CASE...]: run a program of tests/check/ on the files that the

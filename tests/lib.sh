@@ -51,6 +51,12 @@ run_test_program()
 	rm -f "$log"
 }
 
+# The guest's output may have bytes that are no text.
+print_guest_results()
+{
+	grep -aE '^(not )?ok |^#' "$DIR/guest.log"
+}
+
 print_skipped()
 {
 	printf 'ok - %s # SKIP %s\n' "$1" "$2"

@@ -69,6 +69,8 @@ class Run(Tree):
                 ("printf 'ok - one'", 1, 1),
                 ("printf hello", 0, 2),
                 (USES_LIB + "run_test_program sh -c \"printf 'ok - on'; kill -9 \\$\\$\"", 1, 2),
+                (USES_LIB + "printf 'ok - one\\n\\0\\nnot ok - two\\n' >$DIR/guest.log;"
+                            "print_guest_results", 1, 2),
                 (USES_LIB + "run_test one sh -c 'printf why; false'; run_test two false", 0, 3)):
             self.write_step("a", script)
             code, lines = self.run_plan("a - check host 1", "bad - check host 1")

@@ -56,7 +56,7 @@ END
 build_guest_programs "$DIR" abuse fail
 run_test "abuse: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t $limit -k "$(print_kernel_image debug)" -c 3 "$DIR"
-grep -E '^(not )?ok |^#' "$DIR/guest.log"
+print_guest_results
 run_test "abuse: the torture succeeds meanwhile" sh -c \
 	"[ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 2 ]"
 run_test "abuse: the kernel log has no report" log_has_reports "$DIR/dmesg.log" ''

@@ -68,4 +68,4 @@ cp "$OUT/build/$ABI"/{ntklog,tests/modules/stale_code}.ko "$DIR/module/ntklog_li
 cp "$TESTS/guest/linkage.sh" "$DIR/guest.sh"
 run_test "$1: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" "$DIR"
-grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $1 /"
+print_guest_results | sed "s/ok - /ok - $1 /"

@@ -43,7 +43,7 @@ cp "$TESTS"/guest/*.sh "$DIR/"
 printf '. ./lib.sh\n%s. ./strain.sh\n' "$script" >"$DIR/guest.sh"
 run_test "strain: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" "${vm_options[@]}" -c 4 "$DIR"
-grep -E '^(not )?ok |^#' "$DIR/guest.log"
+print_guest_results
 # The kernel's fair server may count its time wrongly on a CPU that goes offline, and warns
 # (6.12.117).
 KERNEL_WARNING='WARNING: .* at kernel/sched/deadline\.c:265 inactive_task_timer'
