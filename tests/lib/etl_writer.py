@@ -42,11 +42,12 @@ def buffer(events, size=None, sequence=1, processor=0, flags=0x20, kind=0, **cha
     return (header + body).ljust(size, b"\xff")
 
 
-def logfile_header(buffers, bits=64, padding=True, end_time=2, perf_freq=PERF_FREQ, boot_time=1):
+def logfile_header(buffers, bits=64, padding=True, end_time=2, perf_freq=PERF_FREQ, boot_time=1,
+                   events_lost=0):
     pointer = "Q" if bits == 64 else "I"
     names = "Logger\0file.etl\0".encode("utf-16-le")
     return struct.pack("<IIIIqIIIIIIII" + pointer * 2, SIZE, 0x0501000A, 1, 2, end_time, 0,
-                       0, 1, buffers, 1, bits // 8, 0, 2000, 0, 0) + \
+                       0, 1, buffers, 1, bits // 8, events_lost, 2000, 0, 0) + \
         bytes(0xAC) + bytes(4 if padding else 0) + \
         struct.pack("<qqqII", boot_time, perf_freq, 132_000_000_000_000_000, 3, 0) + names
 

@@ -88,10 +88,7 @@ struct file_facts {
 	uint64_t naming_key;
 };
 
-/*
- * Return the side of a file. @number counts the files of both sides, and is changed to the index of
- * the file in its side.
- */
+/* Return the side of file @number of both sides. Set @number to the file's index in that side. */
 static size_t side_of_file(const struct options *options, size_t *number)
 {
 	if (*number < options->sides[0].files.path_count)
@@ -224,7 +221,6 @@ static int read_files(struct options *options)
 		.take_result = add_file_result,
 		.argument = options,
 	};
-
 	int status = jobs_run(&jobs);
 
 	difference_drop_callers(&options->difference, options->measure);
@@ -243,9 +239,17 @@ static bool compares_holds(const struct options *options)
 	       (options->has_condition && options->limited_measure == DIFFERENCE_OF_HOLDS);
 }
 
-static bool condition_is_known(const struct options *options, const struct difference *difference)
+static bool side_lacks_events(const struct difference *difference, size_t side)
 {
-	return isfinite(difference_half_width(&difference->total, options->limited_measure));
+	return difference->damaged_counts[side] || difference->lossy_counts[side];
+}
+
+static bool condition_is_known(const struct options *options)
+{
+	const struct difference *difference = &options->difference;
+
+	return !side_lacks_events(difference, 0) && !side_lacks_events(difference, 1) &&
+	       isfinite(difference_half_width(&difference->total, options->limited_measure));
 }
 
 /*
@@ -278,12 +282,14 @@ static void print_json(const struct options *options, const struct difference *d
 		       const struct table *table)
 {
 	const struct diff_side *sides = options->sides;
-	json_t *object = json_pack("{s:[f, f], s:[I, I], s:[I, I], s:[I, I], s:[f, f], s:s, s:o}",
+	json_t *object = json_pack("{s:[f,f],s:[I,I],s:[I,I],s:[I,I],s:[I,I],s:[f,f],s:s,s:o}",
 				   "seconds", sides[0].seconds, sides[1].seconds,
 				   "files", (json_int_t)sides[0].files.path_count,
 				   (json_int_t)sides[1].files.path_count,
 				   "files_damaged", (json_int_t)difference->damaged_counts[0],
 				   (json_int_t)difference->damaged_counts[1],
+				   "files_lossy", (json_int_t)difference->lossy_counts[0],
+				   (json_int_t)difference->lossy_counts[1],
 				   "open_waits", (json_int_t)sides[0].open_wait_count,
 				   (json_int_t)sides[1].open_wait_count,
 				   "open_wait_total", sides[0].open_wait_ns, sides[1].open_wait_ns,
@@ -299,7 +305,7 @@ static void print_json(const struct options *options, const struct difference *d
 	json_object_set_new(object, "totals", totals);
 	if (options->has_condition)
 		json_object_set_new(object, "condition",
-				    condition_is_known(options, difference) ?
+				    condition_is_known(options) ?
 				    json_boolean(condition_is_true(options, difference)) :
 				    json_null());
 	json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
@@ -307,13 +313,18 @@ static void print_json(const struct options *options, const struct difference *d
 	json_decref(object);
 }
 
-static void print_side(const char *heading, const struct diff_side *side, size_t damaged_count,
-		       FILE *stream)
+static void print_side(const struct options *options, size_t which, FILE *stream)
 {
-	fprintf(stream, "%s %.3f s in ", heading, side->seconds);
+	const struct difference *difference = &options->difference;
+	const struct diff_side *side = &options->sides[which];
+
+	fprintf(stream, "%s %.3f s in ", which ? "After: " : "Before:", side->seconds);
 	if (strcmp(side->path, side->files.paths[0]))
 		fprintf(stream, "%zu files of ", side->files.path_count);
-	fprintf(stream, "%s%s\n", side->path, damaged_count ? ", DAMAGED: sums are too small" : "");
+	fprintf(stream, "%s%s%s%s\n", side->path,
+		difference->damaged_counts[which] ? ", DAMAGED" : "",
+		difference->lossy_counts[which] ? ", LOST EVENTS" : "",
+		side_lacks_events(difference, which) ? ": sums are too small" : "");
 }
 
 /* Name the waits that are not compared, which may be those of a hang. */
@@ -338,8 +349,8 @@ static void print_totals(const struct options *options, const struct difference 
 {
 	size_t i;
 
-	print_side("Before:", &options->sides[0], difference->damaged_counts[0], stream);
-	print_side("After: ", &options->sides[1], difference->damaged_counts[1], stream);
+	print_side(options, 0, stream);
+	print_side(options, 1, stream);
 	for (i = 0; i < DIFFERENCE_MEASURES; i++)
 		if (i == DIFFERENCE_OF_HOLDS && find_path_without_holds(options))
 			fprintf(stream,
@@ -424,19 +435,6 @@ static int show_difference(const struct options *options, const struct differenc
 	return status;
 }
 
-static bool find_measure(const char *text, size_t length, enum difference_measure *measure)
-{
-	size_t i;
-
-	for (i = 0; i < DIFFERENCE_MEASURES; i++)
-		if (strlen(difference_measure_name(i)) == length &&
-		    !strncmp(difference_measure_name(i), text, length)) {
-			*measure = i;
-			return true;
-		}
-	return false;
-}
-
 /* Parse "wait_total > +20%" or "waits < -10%". */
 static bool parse_condition(struct options *options, const char *text)
 {
@@ -445,13 +443,13 @@ static bool parse_condition(struct options *options, const char *text)
 
 	if (sscanf(text, " %31[a-z_] %c %lf %c %c", name, &comparison, &limit, &percent,
 		   &trailing) != 4 ||
-	    !find_measure(name, strlen(name), &options->limited_measure) ||
 	    !strchr("<>", comparison) || percent != '%' || !(fabs(limit) < 1e9))
 		return false;
+	options->limited_measure = difference_find_measure(name);
 	options->has_condition = true;
 	options->limits_increase = comparison == '>';
 	options->change_limit = limit / 100;
-	return true;
+	return options->limited_measure != DIFFERENCE_MEASURES;
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -460,7 +458,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_OF:
-		if (!find_measure(argument, strlen(argument), &options->measure))
+		options->measure = difference_find_measure(argument);
+		if (options->measure == DIFFERENCE_MEASURES)
 			argp_error(state, "--of: \"%s\" is not wait_total, hold_total or waits",
 				   argument);
 		return 0;
@@ -582,9 +581,10 @@ int command_diff(int argc, char **argv)
 		if (show_difference(&options, &options.difference))
 			status = NTKLOG_FAILED;
 	}
-	if (!status && options.has_condition &&
-	    !condition_is_known(&options, &options.difference)) {
-		if (!unknown_change_is_explained)
+	if (!status && options.has_condition && !condition_is_known(&options)) {
+		if (options.difference.lossy_counts[0] || options.difference.lossy_counts[1])
+			message("--fail-if: events were lost, so sums are too small: record with more buffers (-n), or at lower rates (ntklog set)");
+		else if (!unknown_change_is_explained)
 			message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
 				difference_measure_name(options.limited_measure));
 		status = NTKLOG_FAILED;

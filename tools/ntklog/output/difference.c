@@ -33,6 +33,22 @@ const char *difference_measure_name(enum difference_measure measure)
 	return measure_names[measure];
 }
 
+/**
+ * difference_find_measure() - find a measure by its name
+ * @name: name of the measure
+ *
+ * Return: the measure, or DIFFERENCE_MEASURES if none has that name.
+ */
+enum difference_measure difference_find_measure(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < DIFFERENCE_MEASURES; i++)
+		if (!strcmp(measure_names[i], name))
+			break;
+	return i;
+}
+
 /* The bits of these groups differ, although NT's are in another word of the group mask. */
 #define NT_LOCK_GROUPS		PERF_MASK_BITS(PERF_SPINLOCK | PERF_SYNC_OBJECTS)
 #define LINUX_LOCK_GROUPS	0xFF
@@ -157,7 +173,8 @@ void difference_add(struct difference *difference, size_t side, const struct ana
 	unsigned int class, kind;
 
 	difference->lacks_names |= report_lacks_names(&report);
-	difference->damaged_counts[side] = file->error[0] || file->missing_buffers;
+	difference->damaged_counts[side] = report_file_is_damaged(file);
+	difference->lossy_counts[side] = report_file_is_lossy(file);
 	difference->enabled_groups[side] = find_enabled_groups(analysis);
 	difference->disabled_groups[side] = (NT_LOCK_GROUPS | LINUX_LOCK_GROUPS) &
 					    ~difference->enabled_groups[side];
@@ -224,6 +241,7 @@ bool difference_read(struct difference *difference, FILE *stream)
 	difference->no_memory |= head.no_memory;
 	for (which = 0; which < 2; which++) {
 		difference->damaged_counts[which] += head.damaged_counts[which];
+		difference->lossy_counts[which] += head.lossy_counts[which];
 		difference->enabled_groups[which] |= head.enabled_groups[which];
 		difference->disabled_groups[which] |= head.disabled_groups[which];
 		for (i = 0; i < DIFFERENCE_MEASURES; i++)

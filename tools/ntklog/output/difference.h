@@ -56,7 +56,8 @@ struct difference_row {
  * @mixes_modes: recordings have different waits of spin locks because of their modes
  * @enabled_groups: event groups of locks that a recording of the side had enabled
  * @disabled_groups: event groups of locks that a recording of the side had not enabled
- * @damaged_counts: numbers of files before (0) and after (1) that are damaged or not complete
+ * @damaged_counts: numbers of files before (0) and after (1), of which report_file_is_damaged()
+ * @lossy_counts: numbers of files before (0) and after (1), of which report_file_is_lossy()
  * @different_groups: event groups that the recordings of only one side had enabled
  */
 struct difference {
@@ -70,11 +71,13 @@ struct difference {
 	uint32_t enabled_groups[2];
 	uint32_t disabled_groups[2];
 	size_t damaged_counts[2];
+	size_t lossy_counts[2];
 	uint32_t different_groups;
 	bool no_memory;
 };
 
 const char *difference_measure_name(enum difference_measure measure);
+enum difference_measure difference_find_measure(const char *name);
 void difference_add(struct difference *difference, size_t side, const struct analysis *analysis,
 		    const struct etl_file *file, const struct names *names);
 void difference_write(const struct difference *difference, FILE *stream);

@@ -66,6 +66,8 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 			const char *after);
 void report_print_stacks(const struct report *report, FILE *stream, size_t rows_max);
 json_t *report_rates_json(const struct analysis *analysis);
+bool report_file_is_damaged(const struct etl_file *file);
+bool report_file_is_lossy(const struct etl_file *file);
 json_t *report_damage_json(const char *error);
 json_t *report_json(const struct report *report, size_t rows_max, unsigned int tables);
 int report_print_page(const struct report *report, const char *path, size_t rows_visible,

@@ -24,12 +24,15 @@ void report_write_tables(const struct report *report, unsigned int tables, FILE 
 		.event_count = report->analysis->event_count,
 		.events_lost = report->file->events_lost,
 		.buffers_lost = report->file->buffers_lost,
+		.lossy_buffers = report->file->lossy_buffers,
 		.buffers_missing = report->file->missing_buffers,
 		.events_of_lock = report->analysis->wanted_lock.event_count,
 		.resource_kinds = report->analysis->resources.kind_mask,
 		.has_rates = report_shows_per_second(report),
 		.has_lock_counts = report_has_lock_counts(report),
 		.is_read = true,
+		.is_damaged = report_file_is_damaged(report->file),
+		.is_lossy = report_file_is_lossy(report->file),
 	};
 	size_t i;
 
@@ -70,6 +73,12 @@ bool report_read_tables(struct report *report, struct report_host *host, unsigne
 	return is_whole;
 }
 
+static void print_file_count(const char *label, size_t count, FILE *stream)
+{
+	if (count)
+		fprintf(stream, "; %s: %zu file%s", label, count, count == 1 ? "" : "s");
+}
+
 /**
  * report_print_hosts() - print how much was read
  * @hosts: the hosts
@@ -80,38 +89,46 @@ void report_print_hosts(const struct report_host *hosts, size_t count, FILE *str
 {
 	uint64_t events = 0;
 	double seconds = 0;
-	size_t read_count = 0, damaged_count = 0, i;
+	size_t read_count = 0, damaged_count = 0, lossy_count = 0, i;
 
 	for (i = 0; i < count; i++) {
 		events += hosts[i].event_count;
 		seconds += hosts[i].seconds;
 		read_count += hosts[i].is_read;
-		damaged_count += hosts[i].damage[0] || hosts[i].buffers_missing;
+		damaged_count += hosts[i].is_damaged;
+		lossy_count += hosts[i].is_lossy;
 	}
 	fprintf(stream, "%" PRIu64 " events in %.3f s of %zu files", events, seconds, read_count);
 	if (read_count < count)
 		fprintf(stream, "; %zu file%s could not be read", count - read_count,
 			count - read_count == 1 ? "" : "s");
-	if (damaged_count)
-		fprintf(stream, "; DAMAGED: %zu file%s", damaged_count,
-			damaged_count == 1 ? "" : "s");
+	print_file_count("DAMAGED", damaged_count, stream);
+	print_file_count("LOST EVENTS", lossy_count, stream);
 	fputc('\n', stream);
+}
+
+/* Make an object of the facts about a file that was read. */
+static json_t *host_json(const struct report_host *host)
+{
+	return json_pack("{s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:o}",
+			 "host", host->name,
+			 "seconds", host->seconds,
+			 "events", (json_int_t)host->event_count,
+			 "events_lost", (json_int_t)host->events_lost,
+			 "buffers_lost", (json_int_t)host->buffers_lost,
+			 "lossy_buffers", (json_int_t)host->lossy_buffers,
+			 "buffers_missing", (json_int_t)host->buffers_missing,
+			 "damage", report_damage_json(host->damage));
 }
 
 static json_t *hosts_json(const struct report_host *hosts, size_t count)
 {
-	json_t *array = json_array(), *object;
+	json_t *array = json_array();
 	size_t i;
 
-	for (i = 0; i < count; i++) {
-		if (!hosts[i].is_read)
-			continue;
-		object = json_pack("{s:s, s:f, s:I, s:o}", "host", hosts[i].name,
-				   "seconds", hosts[i].seconds,
-				   "events", (json_int_t)hosts[i].event_count,
-				   "damage", report_damage_json(hosts[i].damage));
-		json_array_append_new(array, object);
-	}
+	for (i = 0; i < count; i++)
+		if (hosts[i].is_read)
+			json_array_append_new(array, host_json(&hosts[i]));
 	return array;
 }
 
@@ -207,13 +224,7 @@ void report_print_ndjson(const struct report *report, const struct report_host *
 		if (!hosts[i].is_read)
 			continue;
 		json_object_set_new(host_by_name, hosts[i].name, json_integer(i));
-		line = json_pack("{s:I, s:I, s:I, s:I, s:o}",
-				 "events", (json_int_t)hosts[i].event_count,
-				 "events_lost", (json_int_t)hosts[i].events_lost,
-				 "buffers_lost", (json_int_t)hosts[i].buffers_lost,
-				 "buffers_missing", (json_int_t)hosts[i].buffers_missing,
-				 "damage", report_damage_json(hosts[i].damage));
-		print_ndjson_line(line, "recordings", &hosts[i], stream);
+		print_ndjson_line(host_json(&hosts[i]), "recordings", &hosts[i], stream);
 	}
 	for (i = 0; i < REPORT_TABLES; i++) {
 		const struct table *table = &report->tables[i];

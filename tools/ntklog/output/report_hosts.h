@@ -18,6 +18,8 @@
  * @events_of_lock: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
  * @has_lock_counts: its tables show how many locks a class has
+ * @is_damaged: report_file_is_damaged()
+ * @is_lossy: report_file_is_lossy()
  * @damage: error of the file; empty: none
  */
 struct report_host {
@@ -27,12 +29,15 @@ struct report_host {
 	uint64_t event_count;
 	uint64_t events_lost;
 	uint64_t buffers_lost;
+	uint64_t lossy_buffers;
 	uint64_t buffers_missing;
 	uint64_t events_of_lock;
 	uint32_t resource_kinds;
 	bool has_rates;
 	bool has_lock_counts;
 	bool is_read;
+	bool is_damaged;
+	bool is_lossy;
 	char damage[sizeof(((struct etl_file *)0)->error)];
 };
 

@@ -104,6 +104,28 @@ static json_t *observed_json(const struct report *report)
 }
 
 /**
+ * report_file_is_damaged() - test whether sums lack events, because the file is not whole
+ * @file: the file, read to its end
+ *
+ * Return: true if parts are left out, or buffers are missing.
+ */
+bool report_file_is_damaged(const struct etl_file *file)
+{
+	return file->error[0] || file->missing_buffers;
+}
+
+/**
+ * report_file_is_lossy() - test whether sums lack events, because the recording lost them
+ * @file: the file, read to its end
+ *
+ * Return: true if the header, or the flags of a buffer, tell of lost events.
+ */
+bool report_file_is_lossy(const struct etl_file *file)
+{
+	return file->events_lost || file->buffers_lost || file->lossy_buffers;
+}
+
+/**
  * report_damage_json() - make the description of a file's damage as JSON
  * @error: error of the file; empty: none
  *

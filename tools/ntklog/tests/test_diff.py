@@ -29,11 +29,11 @@ def spin_event(address, wait=0, hold=100, caller=0x1000, **changes):
         spins=1 if wait else 0, **changes))
 
 
-def file_with_rates(events, rundown=None):
+def file_with_rates(events, rundown=None, **changes):
     events = [rundown or etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
               etl.resource_rundown(1, 1), *events]
     parts = [events[at:at + 40] for at in range(0, len(events), 40)]
-    return etl.header_buffer(1 + len(parts)) + b"".join(
+    return etl.header_buffer(1 + len(parts), **changes) + b"".join(
         etl.buffer(part, sequence=number + 1) for number, part in enumerate(parts))
 
 
@@ -479,6 +479,25 @@ class Diff(tool.Case):
         self.assertIn("%s, DAMAGED: sums are too small\n" % self.after, result.stdout)
         result = run_tool("diff", "--json", self.path, self.after)
         self.assertEqual(json.loads(result.stdout)["files_damaged"], [0, 1])
+
+    def test_sums_of_a_file_that_lost_events_are_too_small(self):
+        self.write_both([spin_event(0x10, 100)] * 60, [spin_event(0x10, 100)] * 60)
+        with open(self.after, "wb") as stream:
+            stream.write(file_with_rates([spin_event(0x10, 100)] * 20, events_lost=40))
+        side = "%s, LOST EVENTS: sums are too small" % self.after
+        for condition in "wait_total < -20%", "wait_total > +20%":
+            result = run_tool("diff", "--fail-if", condition, self.path, self.after)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("--fail-if: events were lost, so sums are too small", result.stderr)
+            self.assertIn(side + "\n", result.stdout)
+            result = run_tool("diff", "--json", "--fail-if", condition, self.path, self.after)
+            report = json.loads(result.stdout)
+            self.assertEqual((report["files_damaged"], report["files_lossy"], report["condition"]),
+                             ([0, 0], [0, 1], None))
+            self.assertEqual(tool.undescribed_fields(report, "diff"), set())
+        result = run_tool("diff", "--html", "-", self.path, self.after)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(side, html.unescape(result.stdout))
 
     def false_alarm_rate(self, draw, mean, rundown, seed):
         generator = random.Random(seed)

@@ -9,7 +9,6 @@ import json
 import os
 import resource
 import signal
-import struct
 import subprocess
 import time
 import unittest
@@ -72,8 +71,9 @@ class Many(Fleet):
             one = json.loads(self.report_files("--json", path).stdout)
             host = "h%02d" % i
             self.assertEqual(many["hosts"][i], {
-                "host": host, "seconds": one["seconds"], "events": one["events"],
-                "damage": None})
+                "host": host, **{field: one[field] for field in (
+                    "seconds", "events", "events_lost", "buffers_lost", "lossy_buffers",
+                    "buffers_missing", "damage")}})
             for table, rows in one.items():
                 if not isinstance(rows, list) or table in ("covered", "rates_by_time"):
                     continue
@@ -196,13 +196,12 @@ class Many(Fleet):
 
     def test_losses_of_each_file_are_reported(self):
         paths = self.write_fleet(2)
-        with open(paths[1], "r+b") as stream:
-            data = stream.read()
-            # Behind BuffersWritten: StartBuffers, PointerSize, EventsLost, CpuSpeed.
-            at = data.index(struct.pack("<IIII", 1, 8, 0, 2000))
-            stream.seek(at + 8)
-            stream.write(struct.pack("<I", 5))
+        with open(paths[1], "wb") as stream:
+            stream.write(etl.file(spin_event(0x10, 5), events_lost=5))
         result = run_tool("report", *paths)
+        self.assertIn("of 2 files; LOST EVENTS: 1 file\n", result.stdout)
+        report = json.loads(run_tool("report", "--json", *paths).stdout)
+        self.assertEqual([host["events_lost"] for host in report["hosts"]], [0, 5])
         self.assertEqual(result.returncode, 0)
         self.assertEqual(result.stderr, "ntklog: %s: 5 events and 0 buffers were lost while it "
                          "was recorded\n" % paths[1])
