@@ -55,17 +55,21 @@ void report_write_tables(const struct report *report, unsigned int tables, FILE 
 bool report_read_tables(struct report *report, struct report_host *host, unsigned int tables,
 			FILE *stream)
 {
-	size_t rows[REPORT_TABLES], i;
+	size_t rows[REPORT_TABLES], dropped_rows[REPORT_TABLES], i;
 	struct report_host head;
 	bool is_whole = host->name && fread(&head, sizeof(head), 1, stream) == 1;
 
-	for (i = 0; i < REPORT_TABLES; i++)
+	for (i = 0; i < REPORT_TABLES; i++) {
 		rows[i] = report->tables[i].row_count;
+		dropped_rows[i] = report->tables[i].dropped_row_count;
+	}
 	for (i = 0; is_whole && i < REPORT_TABLES; i++)
 		if (tables & 1 << i)
 			is_whole = table_read(&report->tables[i], host->name, stream);
-	for (i = 0; !is_whole && i < REPORT_TABLES; i++)
+	for (i = 0; !is_whole && i < REPORT_TABLES; i++) {
 		table_cut_rows(&report->tables[i], rows[i]);
+		report->tables[i].dropped_row_count = dropped_rows[i];
+	}
 	if (is_whole) {
 		head.name = host->name;
 		*host = head;

@@ -187,8 +187,8 @@ void report_print_stacks(const struct report *report, FILE *stream, size_t rows_
 	const char *at;
 
 	fprintf(stream, "%s, by %s", table->title, table->columns[table->sort_column].name);
-	if (rows < table->row_count)
-		fprintf(stream, " (%zu of %zu)", rows, table->row_count);
+	if (rows < table_all_row_count(table))
+		fprintf(stream, " (%zu of %zu)", rows, table_all_row_count(table));
 	for (row = 0; row < rows; row++) {
 		const union cell *cells = &table->cells[row * table->column_count];
 		const char *separator = "  ";

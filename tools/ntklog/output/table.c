@@ -109,6 +109,7 @@ void table_write(const struct table *table, FILE *stream)
 	size_t cells = table->row_count * table->column_count, i;
 
 	fwrite(&table->row_count, sizeof(table->row_count), 1, stream);
+	fwrite(&table->dropped_row_count, sizeof(table->dropped_row_count), 1, stream);
 	for (i = 0; i < cells; i++)
 		if (table->columns[i % table->column_count].kind == CELL_TEXT)
 			text_send(table->cells[i].text, stream);
@@ -126,11 +127,12 @@ void table_write(const struct table *table, FILE *stream)
  */
 bool table_read(struct table *table, const char *first, FILE *stream)
 {
-	size_t size = table->column_count * sizeof(union cell), rows, i;
+	size_t size = table->column_count * sizeof(union cell), rows, dropped_rows, i;
 	union cell *more, *cells;
 	bool is_whole;
 
-	if (fread(&rows, sizeof(rows), 1, stream) != 1)
+	if (fread(&rows, sizeof(rows), 1, stream) != 1 ||
+	    fread(&dropped_rows, sizeof(dropped_rows), 1, stream) != 1)
 		return false;
 	for (; rows; rows--) {
 		more = grow_by_one(table->cells, table->row_count, size);
@@ -152,6 +154,7 @@ bool table_read(struct table *table, const char *first, FILE *stream)
 		}
 		table->row_count++;
 	}
+	table->dropped_row_count += dropped_rows;
 	return true;
 }
 
@@ -179,7 +182,8 @@ void table_keep_top_rows(struct table *table, size_t rows_max)
 	if (!rows_max || table->row_count <= rows_max)
 		return;
 	table_sort(table);
-	table_cut_rows(table, table_shown_row_count(table, rows_max));
+	table->dropped_row_count += table->row_count - rows_max;
+	table_cut_rows(table, rows_max);
 }
 
 static bool row_has_text(const struct table *table, const union cell *cells, size_t count,
@@ -353,6 +357,17 @@ void table_sort(struct table *table)
 bool table_has_cells(const struct table *table)
 {
 	return table->shown_count && table->row_count;
+}
+
+/**
+ * table_all_row_count() - compute the number of rows before some were dropped
+ * @table: table
+ *
+ * Return: number of rows.
+ */
+size_t table_all_row_count(const struct table *table)
+{
+	return table->row_count + table->dropped_row_count;
 }
 
 /**

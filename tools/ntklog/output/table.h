@@ -61,6 +61,8 @@ union cell {
  * @shown_columns: indices of the columns that are shown, in their order
  * @cuts_modules: the names of modules are left out
  * @text_width_max: most characters of a text that are shown; 0: all
+ * @dropped_row_count: number of rows that table_keep_top_rows() has removed, here or in the
+ *	processes that read files
  */
 struct table {
 	const char *name;
@@ -74,6 +76,7 @@ struct table {
 	size_t text_width_max;
 	union cell *cells;
 	size_t row_count;
+	size_t dropped_row_count;
 	bool no_memory;
 };
 
@@ -98,6 +101,7 @@ void table_print_csv(const struct table *table, FILE *stream, size_t rows_max);
 json_t *table_row_json(const struct table *table, size_t row);
 json_t *table_json(const struct table *table, size_t rows_max);
 bool table_has_cells(const struct table *table);
+size_t table_all_row_count(const struct table *table);
 size_t table_shown_row_count(const struct table *table, size_t rows_max);
 void table_format_cell(const struct table *table, size_t row, size_t column, char *text,
 		       size_t size);

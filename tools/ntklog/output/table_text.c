@@ -225,8 +225,8 @@ static void print_heading(const struct table *table, FILE *stream, size_t rows, 
 	const char *by = table->columns[table->sort_column].name;
 	char count[64] = "", *text;
 
-	if (rows < table->row_count)
-		snprintf(count, sizeof(count), " (%zu of %zu)", rows, table->row_count);
+	if (rows < table_all_row_count(table))
+		snprintf(count, sizeof(count), " (%zu of %zu)", rows, table_all_row_count(table));
 	if (asprintf(&text, "%s, by %s%s", table->title, by, count) < 0)
 		return;
 	text_print_wrapped(text, width, stream);

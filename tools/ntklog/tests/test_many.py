@@ -97,6 +97,21 @@ class Many(Fleet):
         self.assertEqual(table[0], ["table", "host", "lock", "wait_total_ns"])
         self.assertEqual([row[2] for row in table[1:19]], 9 * ["0x10"] + 9 * ["0x20"])
 
+    def test_titles_count_the_rows_of_all_files(self):
+        time = etl.START_CLOCK + etl.PERF_FREQ
+        paths = self.write_fleet(9)
+        text = self.report_files("--top", "2", *paths).stdout
+        self.assertIn("\nSpin locks, by wait_total (2 of 18)\n", text)
+        self.assertIn("\nExecutive resources, by wait_total (2 of 9)\n", text)
+        self.assertIn("(1 of 18)\n", self.report_files("--table", "locks", "--top", "1",
+                                                       *paths).stdout)
+        self.assertNotIn(" of 18)", self.report_files("--top", "18", *paths).stdout)
+        paths = [self.write_trace("%d.etl" % number, *[
+            event for i in range(3) for event in (
+                etl.perfinfo(0x0529, etl.spin_lock(thread=55), time_stamp=time + i),
+                etl.stack_event(time + i, [0xFFFFFFFF81000000 + i]))]) for number in range(2)]
+        self.assertIn(" (1 of 6)\n", self.report_files("--stacks", "--top", "1", *paths).stdout)
+
     def test_lists_of_columns_have_host_where_rows_have_it(self):
         """The list of an error has the columns of this report; the help has all there can be."""
         paths = self.write_fleet(2)
