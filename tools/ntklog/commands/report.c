@@ -306,6 +306,11 @@ static int report_files(struct report_options *options)
 		goto close;
 	}
 	status = report_many_read(&many);
+	/* Each file has a message. */
+	if (!status && report_many_end_before_selection(&many)) {
+		status = NTKLOG_USAGE;
+		goto close;
+	}
 	if (!status && options->table.lock && !report_many_events_of_lock(&many)) {
 		message("no event is of a lock \"%s\"; %s", options->table.lock,
 			table_lock_hint(options->table.lock));

@@ -113,6 +113,22 @@ uint64_t report_many_events_of_lock(const struct report_many *many)
 }
 
 /**
+ * report_many_end_before_selection() - test whether no file has events of the selected time
+ * @many: read, all files
+ *
+ * Return: true if the begin of the selected time is behind the last event of each file.
+ */
+bool report_many_end_before_selection(const struct report_many *many)
+{
+	size_t i;
+
+	for (i = 0; i < many->files->path_count; i++)
+		if (!many->hosts[i].ends_before_selection)
+			return false;
+	return true;
+}
+
+/**
  * report_many_close() - free the report
  * @many: opened
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +32,8 @@ void report_write_tables(const struct report *report, unsigned int tables, FILE 
 		.has_rates = report_shows_per_second(report),
 		.has_lock_counts = report_has_lock_counts(report),
 		.is_read = true,
+		.ends_before_selection =
+			isfinite(analysis_find_end_s(report->analysis, report->file)),
 		.is_damaged = report_file_is_damaged(report->file),
 		.is_lossy = report_file_is_lossy(report->file),
 	};

@@ -18,6 +18,7 @@
  * @events_of_lock: number of events of the only lock that is summed up
  * @resource_kinds: bits of enum resource_kind that its records are of
  * @has_lock_counts: its tables show how many locks a class has
+ * @ends_before_selection: the begin of the selected time is behind the last event
  * @is_damaged: report_file_is_damaged()
  * @is_lossy: report_file_is_lossy()
  * @damage: error of the file; empty: none
@@ -36,6 +37,7 @@ struct report_host {
 	bool has_rates;
 	bool has_lock_counts;
 	bool is_read;
+	bool ends_before_selection;
 	bool is_damaged;
 	bool is_lossy;
 	char damage[sizeof(((struct etl_file *)0)->error)];

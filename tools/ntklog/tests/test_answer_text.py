@@ -149,9 +149,18 @@ class Text(Case):
                 result = run_tool("report", "--from", begin, *options, self.path)
                 self.assertEqual((result.returncode, result.stdout, result.stderr),
                                  (2, "", "ntklog: --from: %s ends at 1.000 s\n" % self.path))
-        # Other files may be longer.
-        result = run_tool("report", "--from", "2", self.path, self.path)
+
+    def test_time_behind_the_end_of_all_files_is_refused(self):
+        paths = [self.write_trace(name, spin_event(0, etl.PERF_FREQ)) for name in ("a.etl", "b.etl")]
+        for options in (), ("--json",), ("--ndjson",):
+            result = run_tool("report", "--from", "2", *options, *paths)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertEqual(result.stderr.count("ends at 1.000 s"), 2)
+        paths.append(self.write_trace("c.etl", etl.perfinfo(
+            0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 3 * etl.PERF_FREQ)))
+        result = run_tool("report", "--from", "2", *paths)
         self.assertEqual((result.returncode, result.stderr.count("ends at 1.000 s")), (0, 2))
+        self.assertIn("1 events in ", result.stdout)
 
     def test_unrecorded_events_are_named_with_their_option(self):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
