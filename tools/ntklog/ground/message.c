@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,6 +11,9 @@
 
 #include "message.h"
 #include "status.h"
+
+/* Greatest size of a line, bytes: the end of a longer message is cut. */
+#define LINE_SIZE	(3 * PATH_MAX)
 
 /* Further messages are dropped when the deferred ones have this many bytes. */
 #define DEFERRED_MAX	4096
@@ -25,21 +29,27 @@ static size_t deferred_size;
 /**
  * message() - print a line to the standard error
  * @format: format of the message, for printf(), without the end of the line
+ *
+ * The line is one write(), because processes that read files share the standard error.
  */
 void message(const char *format, ...)
 {
 	FILE *stream = deferred_stream ? deferred_stream : stderr;
+	char line[LINE_SIZE] = "ntklog: ";
+	size_t prefix_length = strlen(line), length;
 	va_list arguments;
 
 	if (deferred_stream && ftell(deferred_stream) >= DEFERRED_MAX)
 		return;
 	/* Keep the order of both streams if they go to the same file or terminal. */
 	fflush(stdout);
-	fputs("ntklog: ", stream);
 	va_start(arguments, format);
-	vfprintf(stream, format, arguments);
+	vsnprintf(line + prefix_length, sizeof(line) - prefix_length, format, arguments);
 	va_end(arguments);
-	fputc('\n', stream);
+	/* The end of the line takes the place of the text's NUL. */
+	length = strlen(line);
+	line[length] = '\n';
+	fwrite(line, 1, length + 1, stream);
 }
 
 /**

@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -173,6 +174,18 @@ class Many(Fleet):
         self.assertIn("of 3 files; DAMAGED: 1 file\n", result.stdout)
         many = json.loads(self.report_files("--json", *paths, status=1).stdout)
         self.assertIn("the file ends inside a buffer", many["hosts"][1]["damage"])
+
+    def test_each_message_is_one_write(self):
+        """A socket of datagrams keeps writes apart: they cannot interleave with those of others."""
+        reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        missing = os.path.join(self.directory.name, 200 * "x")
+        with reader, writer:
+            reader.settimeout(60)
+            run_tool("report", missing, missing, capture_output=False,
+                     stdout=subprocess.DEVNULL, stderr=writer)
+            result = run_tool("report", missing, missing)
+            messages = {reader.recv(10000).decode() for _ in range(result.stderr.count("\n"))}
+        self.assertEqual(messages, set(result.stderr.splitlines(keepends=True)))
 
     def test_directory_with_the_name_of_the_standard_input_is_not_read(self):
         os.mkdir(os.path.join(self.directory.name, "-"))
