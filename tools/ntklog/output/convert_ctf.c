@@ -367,30 +367,20 @@ static int write_events(struct ctf_conversion *ctf)
 {
 	const struct event_type *type;
 	const struct etl_event *event;
-	bool has_directory = false;
 	size_t i;
 
-	while ((event = conversion_next(ctf->conversion, &type))) {
-		/* Make the directory at the first event: no events, no directory. */
-		if (!has_directory) {
-			if (mkdir(ctf->directory, 0777) && errno != EEXIST) {
-				message("%s: %s", ctf->directory, strerror(errno));
-				return -1;
-			}
-			has_directory = true;
-		}
+	if (mkdir(ctf->directory, 0777) && errno != EEXIST) {
+		message("%s: %s", ctf->directory, strerror(errno));
+		return -1;
+	}
+	while ((event = conversion_next(ctf->conversion, &type)))
 		if (put_event(ctf, event, type))
 			return -1;
-	}
 	for (i = 0; i < ctf->stream_count; i++)
 		if (ctf->streams[i] && write_packet(ctf, i))
 			return -1;
 	/* The metadata comes last, because only now the classes with stacks are known. */
-	if (has_directory && write_metadata(ctf))
-		return -1;
-	if (!has_directory)
-		message("%s: is not made: there are no events to convert", ctf->directory);
-	return has_directory ? 0 : -1;
+	return write_metadata(ctf);
 }
 
 /**

@@ -116,11 +116,15 @@ class Ctf(Case):
                     contents[-1].append(stream.read())
         self.assertEqual(*contents)
 
-    def test_ctf_of_no_known_events_is_refused(self):
-        for events in [], [etl.perfinfo(0x1234, b"")]:
-            result = self.convert("--ctf", etl.file(*events), status=1)
-            self.assertIn("no events to convert", result.stderr)
-            self.assertFalse(os.path.exists(self.out))
+    def test_no_known_events_make_an_empty_trace(self):
+        for options in "--ctf", "--perfetto", "--pprof":
+            for number, events in enumerate(([], [etl.perfinfo(0x1234, b"")])):
+                self.out = os.path.join(self.directory.name, options + str(number))
+                result = self.convert(options, etl.file(*events))
+                self.assertRegex(result.stderr, " 0 (stacks of . )?events converted")
+                self.assertTrue(os.path.exists(self.out))
+                if options == "--ctf":
+                    self.assertEqual(self.read_ctf(), [])
 
     def test_ctf_of_many_packets_is_complete(self):
         data = etl.header_buffer(101)
