@@ -239,6 +239,7 @@ static int report_file(struct report_options *options)
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
 			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
+			.is_one_of_many = !!options->result,
 			.joins_locks_of_waiter = options->joins_locks,
 			.attribute_name = options->has_attribute ?
 					  charge_attribute_names[options->attribute] : NULL,

@@ -28,6 +28,7 @@ enum report_table_kind {
  * Tables of an analysis, and the analysis that they are made of.
  * @file: trace, of which the path, the header and the counts of damage are used
  * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
+ * @is_one_of_many: its rows are merged with those of other files, which are sorted by totals
  * @joins_locks_of_waiter: the table of waiters has one row for each waiter, not for each lock of it
  * @attribute_name: name of the attribute that splits the rows of the tables; NULL: nothing does
  * @columns: the columns of @tables
@@ -39,6 +40,7 @@ struct report {
 	double seconds;
 	bool has_coverage;
 	bool is_stream;
+	bool is_one_of_many;
 	bool joins_locks_of_waiter;
 	const char *attribute_name;
 	struct table tables[REPORT_TABLES];

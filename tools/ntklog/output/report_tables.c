@@ -218,8 +218,8 @@ void report_make_tables(struct report *report)
 		if (make_table(report, i, false))
 			table_classes[i]->make_table(report);
 	if (report_shows_per_second(report)) {
-		report_show_column(report, "per_second", true);
-		report_show_column(report, "waiting", true);
+		report_show_column(report, "per_second", !report->is_one_of_many);
+		report_show_column(report, "waiting", !report->is_one_of_many);
 	}
 	if (report_has_lock_counts(report))
 		report_show_column(report, "locks", false);

@@ -290,6 +290,10 @@ class FlightRecordings(Case):
             for row, rate, waiting in zip(rows, (100 / 1.1, 91 / 9), (.409, .0506)):
                 self.assertAlmostEqual(row["per_second"], rate, delta=rate / 50)
                 self.assertAlmostEqual(row["waiting"], waiting, delta=waiting / 50)
+            # The rows of many files are those with the greatest sums.
+            for top, names in ("0", ["0x101", "0x100"]), ("1", ["0x101"]):
+                lines = self.report("--ndjson", "--table", table, "--top", top).stdout.splitlines()
+                self.assertEqual([json.loads(line)[name] for line in lines[1:]], names)
 
     def test_a_cpu_that_lost_nothing_is_covered_from_the_start(self):
         """The only event is near the end, and the rate is one event in the time since the start."""
