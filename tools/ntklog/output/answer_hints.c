@@ -13,7 +13,10 @@
 /* Least share of unknown holders at which the answer names the option that records them. */
 #define UNKNOWN_MIN	0.1
 
-/* Say why holders of spin locks are not known, and which command records them. */
+/*
+ * Say why holders of spin locks are not known, and which command records them. No command records
+ * all holders of locks whose words show no waiter.
+ */
 static void add_hint_for_unknown_holders(struct answer *answer)
 {
 	const struct spinlock_rates *spinlock = &answer->report->analysis->spinlocks.rates;
@@ -31,9 +34,10 @@ static void add_hint_for_unknown_holders(struct answer *answer)
 	else if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_HOLDERS)
 		answer_add_line(answer,
 				"Mode holders lacks holders of some spin locks: ntklog record --mode full");
-	else
+	else if (spinlock->acquire_rate > 1)
 		answer_add_line(answer,
-				"To record holders whose locks show no waiter: ntklog set spinlock 1 1 1");
+				"Locks that show no waiter: 1 in %" PRIu32 " %s",
+				spinlock->acquire_rate, "holders that did not wait is recorded.");
 }
 
 /* Say that waits were sampled, and which command records all of them. */

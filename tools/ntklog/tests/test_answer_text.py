@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """ntklog report: the answer in words."""
 
+import itertools
 import os
 import re
 import shlex
@@ -173,8 +174,7 @@ class Text(Case):
                       text)
 
     def test_command_that_records_unknown_holders_is_named(self):
-        for mode, blockers, command in ((0, 1, "ntklog set spinlock 1 1 1"),
-                                        (0, 10, "ntklog record --blockers"),
+        for mode, blockers, command in ((0, 10, "ntklog record --blockers"),
                                         (2, 1, "ntklog record --mode full"),
                                         (3, 1, "ntklog record --mode full")):
             self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0),
@@ -183,6 +183,31 @@ class Text(Case):
                                            rule=2 if mode else 0)))
             hint, = re.findall(r"(?m)^(.*)\nMore: ", self.report())
             self.assertTrue(hint.endswith(": " + command), hint)
+
+    def test_holders_of_locks_that_show_no_waiter_are_sampled(self):
+        """No limit of the parameters lets "ntklog set" record all of them."""
+        self.write(etl.file(etl.spinlock_rundown(1, 1, 1009, 0), etl.ntklog_rundown(0, blockers=1),
+                            spin_event(5000, 5100, 3000, WAITER)))
+        self.assertIn("\nLocks that show no waiter: 1 in 1009 holders that did not wait is recorded.\n",
+                      self.report())
+
+    def test_commands_of_hints_are_within_the_limits(self):
+        """Without the module the command ends after the check of the limits."""
+        commands = set()
+        rates = itertools.product((1,), (1, 10), (1000, 70000), (1, 300), (1, 10), (0,), (1,))
+        modes = itertools.product((50,), (1,), (1000,), (1000,), (1,), range(4), (0, 1, 10))
+        for spins, contention, acquire, release, releases, mode, blockers in (*rates, *modes):
+            self.write(etl.file(etl.spinlock_rundown(spins, contention, acquire, 0),
+                                etl.ntklog_rundown(mode, blockers=blockers),
+                                etl.resource_rundown(release, releases),
+                                spin_event(5000, 5100, 3000, WAITER), sleeping_event(11000, 16000),
+                                sleeping_event(16000, 16100, 3000, thread=56)))
+            commands.update(re.findall(r"(?m)ntklog (set .*)$", self.report()))
+        self.assertTrue(commands)
+        for command in commands:
+            result = run_tool(*command.split(), env={**os.environ, "NTKLOG_DEBUGFS": "/nonexistent"})
+            self.assertNotIn("out of range", result.stderr, command)
+            self.assertNotIn("usage", result.stderr, command)
 
     def test_estimate_of_a_lock_is_marked(self):
         self.write(etl.file(etl.spinlock_rundown(1, 10, 1000, 0),
