@@ -154,7 +154,7 @@ static bool compares_fields(const struct comparison *comparison, const struct ev
 	switch (comparison->subject) {
 	case SUBJECT_LOCK:
 	case SUBJECT_CLASS:
-		return field->format == FIELD_HEX && !field->is_code_address;
+		return event_field_is_lock(field);
 	case SUBJECT_CALLER:
 		return !strcmp(field->name, "CallerAddress");
 	case SUBJECT_THREAD:
@@ -285,21 +285,22 @@ static int parse_number(const char *text, bool is_signed, uint64_t *number)
 /* Split "SYMBOL[+0xOFFSET][ [MODULE]]", the form in which symbols are printed, into its parts. */
 static int split_symbol(struct comparison *comparison, char *error, size_t size)
 {
-	char *module = strchr(comparison->text, ' ');
-	char *offset;
+	char *symbol = strdup(comparison->text), *module, *offset;
 
+	comparison->symbol = symbol;
+	if (!symbol)
+		return refuse(error, size, comparison->text_offset, "no memory");
+	module = strchr(symbol, ' ');
 	if (module) {
 		*module = '\0';
-		comparison->module = strdup(module + 1);
-		if (!comparison->module)
-			return refuse(error, size, comparison->text_offset, "no memory");
+		comparison->module = module + 1;
 	}
-	offset = strchr(comparison->text, '+');
+	offset = strchr(symbol, '+');
 	if (!offset)
 		return 0;
 	if (parse_number(offset + 1, false, &comparison->number))
-		return refuse(error, size, comparison->text_offset + (offset - comparison->text) +
-			      1, "\"%s\" is no offset, such as 0x10", offset + 1);
+		return refuse(error, size, comparison->text_offset + (offset - symbol) + 1,
+			      "\"%s\" is no offset, such as 0x10", offset + 1);
 	*offset = '\0';
 	comparison->has_offset = true;
 	return 0;
@@ -420,6 +421,29 @@ int comparison_resolve_value(struct comparison *comparison, const char *field, c
 }
 
 /**
+ * comparison_is_of_locks() - test whether the subject is the address or the class of a lock
+ * @comparison: comparison with a subject
+ *
+ * Return: true if the value may be the class of a lock.
+ */
+bool comparison_is_of_locks(const struct comparison *comparison)
+{
+	size_t i;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		if (comparison->fields[i] && event_field_is_lock(comparison->fields[i]))
+			return true;
+	return false;
+}
+
+/* Test whether a symbol has the name, or, if locks are compared, their class. */
+static bool name_of_address_exists(const struct comparison *comparison, const struct names *names)
+{
+	return names_have_symbol(names, comparison->symbol) ||
+	       (comparison_is_of_locks(comparison) && names_have_class(names, comparison->text));
+}
+
+/**
  * comparison_check_names() - check that the names in a comparison exist
  * @comparison: comparison whose value has been resolved
  * @names: names of the file, or NULL
@@ -436,9 +460,10 @@ int comparison_check_names(const struct comparison *comparison, const struct nam
 			      "no process is known: record without --no-names");
 	if (comparison->is_number || comparison->operator == CONTAINS)
 		return 0;
-	if (comparison->kind == OPERAND_ADDRESS && !names_have_symbol(names, comparison->text))
-		return refuse(error, size, comparison->text_offset, "no symbol is called \"%.40s\"",
-			      comparison->text);
+	if (comparison->kind == OPERAND_ADDRESS && !name_of_address_exists(comparison, names))
+		return refuse(error, size, comparison->text_offset,
+			      "no symbol is called \"%.40s\"%s", comparison->symbol,
+			      comparison_is_of_locks(comparison) ? ", and no class of locks" : "");
 	if (comparison->subject == SUBJECT_CLASS &&
 	    !names_have_class(names, comparison->text))
 		return refuse(error, size, comparison->text_offset,
@@ -537,5 +562,5 @@ uint32_t comparison_find_types(const struct comparison *comparison)
 void comparison_clear(struct comparison *comparison)
 {
 	free(comparison->text);
-	free(comparison->module);
+	free(comparison->symbol);
 }

@@ -73,12 +73,13 @@ enum operand_kind {
  *	SUBJECT_CLASS and of tasks; NULL for a type that has no such field
  * @is_thread_id: the field is ThreadId, which the header of an event of unknown type may have too
  * @max_value: greatest value that the subject can have, if the value is a number
- * @text: value as the user wrote it; of a symbol the part without offset and module
+ * @text: value as the user wrote it
  * @is_number: the value is @number, not @text
  * @number: the value, of OPERAND_SIGNED an int64_t; or the offset of a symbol
  * @is_time: the value is @ns
+ * @symbol: of a symbol the part of @text without offset and module
  * @has_offset: the value is a symbol with the offset @number
- * @module: module of a symbol as "[MODULE]", or NULL
+ * @module: module of @symbol as "[MODULE]", or NULL; in the memory of @symbol
  */
 struct comparison {
 	enum subject_kind subject;
@@ -94,14 +95,16 @@ struct comparison {
 	uint64_t number;
 	bool is_time;
 	double ns;
+	char *symbol;
 	bool has_offset;
-	char *module;
+	const char *module;
 };
 
 int comparison_find_subject(struct comparison *comparison, const char *name, size_t at, char *error,
 			    size_t size);
 int comparison_resolve_value(struct comparison *comparison, const char *field, char *error,
 			     size_t size);
+bool comparison_is_of_locks(const struct comparison *comparison);
 int comparison_check_names(const struct comparison *comparison, const struct names *names,
 			   char *error, size_t size);
 uint32_t comparison_find_types(const struct comparison *comparison);

@@ -69,7 +69,7 @@ static bool address_matches(const struct comparison *comparison, const struct na
 		return names_format_symbol(names, address, symbol_kind, text, sizeof(text)) &&
 		       text_matches(comparison, text);
 	name = names_find_symbol(names, address, symbol_kind, &offset, &module);
-	is_same = name && !strcmp(name, comparison->text) &&
+	is_same = name && !strcmp(name, comparison->symbol) &&
 		(!comparison->has_offset || offset == comparison->number) &&
 		(!comparison->module || (module && !strcmp(module, comparison->module)));
 	return is_same == (comparison->operator == IS_EQUAL);
@@ -86,6 +86,20 @@ static bool class_matches(const struct comparison *comparison, const struct name
 		return comparison->operator == IS_NOT_EQUAL;
 	names_format_symbol(names, key, NAMES_OF_ANY, text, sizeof(text));
 	return text_matches(comparison, text);
+}
+
+/* Compare the address of a lock, which has the name of its symbol, and that of its class. */
+static bool lock_matches(const struct comparison *comparison, const struct names *names,
+			 const struct etl_event *event, uint64_t address)
+{
+	bool symbol_matches = address_matches(comparison, names, address, NAMES_OF_ANY);
+
+	if (comparison->is_number)
+		return symbol_matches;
+	/* "==" needs one of the two names, "!=" neither of them. */
+	if (comparison->operator == IS_NOT_EQUAL)
+		return symbol_matches && class_matches(comparison, names, event, address);
+	return symbol_matches || class_matches(comparison, names, event, address);
 }
 
 /*
@@ -133,8 +147,9 @@ static bool field_matches(const struct comparison *comparison, const struct etl_
 		return false;
 	value = event_field_value(field, event);
 	if (comparison->kind == OPERAND_ADDRESS)
-		return address_matches(comparison, names, value,
-				       field->is_code_address ? NAMES_OF_CODE : NAMES_OF_ANY);
+		return event_field_is_lock(field) ?
+			lock_matches(comparison, names, event, value) :
+			address_matches(comparison, names, value, NAMES_OF_CODE);
 	if (comparison->kind == OPERAND_THREAD)
 		return task_matches(comparison, names, event->time_stamp, value);
 	if (comparison->is_time)
@@ -265,7 +280,7 @@ static bool record_matches(const struct comparison *comparison, const struct etl
 		return false;
 	value = event_field_value(field, event);
 	if (comparison->subject == SUBJECT_LOCK)
-		return address_matches(comparison, names, value, NAMES_OF_ANY);
+		return lock_matches(comparison, names, event, value);
 	if (comparison->subject == SUBJECT_CLASS)
 		return class_matches(comparison, names, event, value);
 	return task_matches(comparison, names, event->time_stamp, value);

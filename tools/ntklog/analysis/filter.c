@@ -259,7 +259,10 @@ unsigned int filter_needed_names(const struct filter *filter)
 		return FILTER_NAMES_CLASSES;
 	if (comparison->kind == OPERAND_THREAD)
 		return FILTER_NAMES_TASKS;
-	return comparison->kind == OPERAND_ADDRESS ? FILTER_NAMES_SYMBOLS : 0;
+	if (comparison->kind != OPERAND_ADDRESS)
+		return 0;
+	return FILTER_NAMES_SYMBOLS |
+	       (comparison_is_of_locks(comparison) ? FILTER_NAMES_CLASSES : 0);
 }
 
 /**
@@ -280,7 +283,7 @@ int filter_check_names(struct filter *filter, const struct names *names, bool ha
 	if (filter->kind != FILTER_COMPARE)
 		return filter_check_names(filter->left, names, has_classes, error, size) ||
 		       filter_check_names(filter->right, names, has_classes, error, size) ? -1 : 0;
-	if (filter->comparison.subject == SUBJECT_CLASS && !has_classes)
+	if (comparison_is_of_locks(&filter->comparison) && !has_classes)
 		return 0;
 	return comparison_check_names(&filter->comparison, names, error, size);
 }

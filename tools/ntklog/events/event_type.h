@@ -50,6 +50,17 @@ struct event_field {
 	size_t symbol_count;
 };
 
+/**
+ * event_field_is_lock() - test whether a field has the address of a lock
+ * @field: field of a type of events
+ *
+ * Return: true for a lock, false for an instruction or a number.
+ */
+static inline bool event_field_is_lock(const struct event_field *field)
+{
+	return field->format == FIELD_HEX && !field->is_code_address;
+}
+
 /*
  * @version: first known version of the event
  * @last_version: last known version, or 0 if there is only one

@@ -453,6 +453,31 @@ class Reports(Base):
         self.assertEqual(run_tool("report", "--filter", "class > inode.i_lock",
                                   self.etl).returncode, 2)
 
+    def test_filters_of_addresses_take_the_names_that_dump_prints(self):
+        with open(self.etl + ".names", "a", encoding="utf-8") as stream:
+            stream.write("%x d a_variable\n" % self.LOCKS[0])
+        inode, dentry = {"inode.i_lock": (1, 1)}, {"dentry.d_lockref.lock": (5, 3)}
+        for field in "lock", "SpinLockAddress", "SpinLockAddressSymbol":
+            for condition, expected in (("== inode.i_lock", inode), ("~ dentry", dentry),
+                                        ("!= inode.i_lock", dentry), ("~ _lock", {**inode, **dentry}),
+                                        ("== a_variable+0x0", {"dentry.d_lockref.lock": (2, 1)}),
+                                        ("!= a_variable+0x0",
+                                         {**inode, "dentry.d_lockref.lock": (3, 2)})):
+                self.assertEqual(self.rows_by_lock("--filter", field + condition), expected,
+                                 field + condition)
+        for expression, message in (("lock == x", 'no symbol is called "x", and no class of locks'),
+                                    ("caller == inode.i_lock", 'no symbol is called "inode.i_lock" (')):
+            result = run_tool("report", "--filter", expression, self.etl)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(message, result.stderr)
+
+    def test_filters_of_addresses_take_a_class_with_an_offset(self):
+        self.stop_and_read_names(slab_note(SPIN, 0x50, 1024, 1024, "kmalloc-1k", "f+0x10/0x40"))
+        with open(self.etl, "wb") as stream:
+            stream.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK))))
+        self.assertEqual(self.rows_by_lock("--filter", 'lock == "kmalloc-1k+0x50 (f)"'),
+                         {"kmalloc-1k+0x50 (f)": (1, 1)})
+
     def test_dump_and_conversions_name_classes(self):
         text = run_tool("dump", self.etl).stdout
         self.assertEqual((text.count("dentry.d_lockref.lock"), text.count("inode.i_lock")), (5, 1))

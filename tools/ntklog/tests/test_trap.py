@@ -279,7 +279,7 @@ class Class(Base):
             for address, offset, size, cache in ((self.DENTRY, 64, 192, "dentry"),
                                                  (self.OTHER, 0, 64, "short_one_cache"))))
 
-    def test_long_hold_of_a_class_springs_the_trap(self):
+    def check_long_hold_of_a_class(self, field):
         """Before it are a short hold of the class, and a long one of another class."""
         ms = etl.PERF_FREQ // 1000
         self.log_buffers_of_cpu0(*(buffer_at(second, sequence, address=address, acquire=1000,
@@ -287,10 +287,16 @@ class Class(Base):
                                    for sequence, (second, address, hold) in enumerate((
                                        (10, self.DENTRY, ms), (20, self.OTHER, 2 * ms),
                                        (30, self.DENTRY, ms + 1), (31, self.OTHER, 1)), start=1)))
-        self.run_trap("--on", 'hold > 1ms && class == "dentry.d_lockref.lock"', "--before", "1",
-                      "--duration", "1", names=())
+        self.run_trap("--on", 'hold > 1ms && %s == "dentry.d_lockref.lock"' % field, "--before",
+                      "1", "--duration", "1", names=())
         self.assertEqual(self.sequence_numbers(self.etl), [3, 4])
         self.assertIn("dentry.d_lockref.lock", self.read_file("a.etl.names"))
+
+    def test_long_hold_of_a_class_springs_the_trap(self):
+        self.check_long_hold_of_a_class("class")
+
+    def test_long_hold_of_a_lock_springs_the_trap(self):
+        self.check_long_hold_of_a_class("lock")
 
 
 if __name__ == "__main__":
