@@ -98,7 +98,7 @@ static void format_task(const struct names *names, uint32_t thread_id, char *tex
 	if (name)
 		snprintf(text, size, "%s", name);
 	else if (!thread_id)
-		snprintf(text, size, "idle");
+		snprintf(text, size, IDLE_NAME);
 	else
 		snprintf(text, size, "task %u", thread_id);
 	/* snprintf() may have cut the name within a character. */
@@ -126,7 +126,7 @@ static void format_process(const struct names *names, const struct charge_hold *
 	if (names_find_process(names, hold->thread_id, hold->log_time, &id, &name))
 		snprintf(text, size, name ? "%u %s" : "%u", id, name);
 	else
-		snprintf(text, size, hold->thread_id ? "unknown process" : "idle");
+		snprintf(text, size, hold->thread_id ? "unknown process" : IDLE_NAME);
 	/* snprintf() may have cut the name within a character. */
 	text_clean(text);
 }
@@ -139,7 +139,7 @@ static void format_cgroup(const struct names *names, const struct charge_hold *h
 	if (path)
 		snprintf(text, size, "%s", path);
 	else
-		snprintf(text, size, hold->thread_id ? "unknown cgroup" : "idle");
+		snprintf(text, size, hold->thread_id ? "unknown cgroup" : IDLE_NAME);
 	/* snprintf() may have cut the path within a character. */
 	text_clean(text);
 }

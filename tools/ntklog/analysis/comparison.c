@@ -458,7 +458,9 @@ int comparison_check_names(const struct comparison *comparison, const struct nam
 	if (comparison->subject == SUBJECT_PROCESS && !names_have_process(names, NULL))
 		return refuse(error, size, comparison->text_offset,
 			      "no process is known: record without --no-names");
-	if (comparison->is_number || comparison->operator == CONTAINS)
+	if (comparison->is_number || comparison->operator == CONTAINS ||
+	    ((comparison->kind == OPERAND_THREAD || comparison->subject == SUBJECT_CGROUP) &&
+	     !strcasecmp(comparison->text, IDLE_NAME)))
 		return 0;
 	if (comparison->kind == OPERAND_ADDRESS && !name_of_address_exists(comparison, names))
 		return refuse(error, size, comparison->text_offset,

@@ -104,7 +104,7 @@ static bool lock_matches(const struct comparison *comparison, const struct names
 
 /*
  * Compare the name of a task, of its process or of its cgroup. A name that the file does not tell
- * differs from every name.
+ * differs from every name; without one the idle thread is called IDLE_NAME.
  */
 static bool task_matches(const struct comparison *comparison, const struct names *names,
 			 uint64_t clock, uint32_t thread_id)
@@ -114,7 +114,7 @@ static bool task_matches(const struct comparison *comparison, const struct names
 
 	switch (comparison->subject) {
 	case SUBJECT_PROCESS:
-		if (!names_find_process(names, thread_id, clock, &id, &name))
+		if (!names_find_process(names, thread_id, clock, &id, &name) && thread_id)
 			return comparison->operator == IS_NOT_EQUAL;
 		break;
 	case SUBJECT_CGROUP:
@@ -126,6 +126,8 @@ static bool task_matches(const struct comparison *comparison, const struct names
 	}
 	if (comparison->is_number)
 		return number_matches(comparison, id);
+	if (!name && !thread_id)
+		name = IDLE_NAME;
 	return name ? text_matches(comparison, name) : comparison->operator == IS_NOT_EQUAL;
 }
 

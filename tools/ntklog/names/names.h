@@ -26,6 +26,9 @@
 /* Bytes of a name with its NUL. A longer name is cut. */
 #define NAME_SIZE	256
 
+/* Name of thread 0, the idle thread of each CPU, where none is known. */
+#define IDLE_NAME	"idle"
+
 struct names;
 
 /**

@@ -91,6 +91,15 @@ thread 58 other\t56\t/system.slice/web.service
             ("my_lock", "unknown cgroup", "unknown cgroup"): 30,
             ("my_lock", "idle", "unknown cgroup"): 20})
 
+    def test_filter_knows_the_name_of_the_idle_thread(self):
+        self.write_tasks()
+        for expression, expected in (("thread == idle", 1), ("thread ~ IDL", 1), ("process == idle", 1),
+                                     ("cgroup == idle", 1), ("process == 0", 1),
+                                     ("!(thread == idle)", 6), ("thread != idle", 6)):
+            result = run_tool("dump", "--filter", "Event == Resource && " + expression, self.path)
+            self.assertEqual((result.returncode, result.stdout.count(" Resource ")), (0, expected),
+                             result.stderr)
+
     def test_sums_by_attribute_are_those_of_the_plain_tables(self):
         self.write_tasks()
         for table, column in ("blockers", "charged_total_ns"), ("waiters", "wait_total_ns"):
