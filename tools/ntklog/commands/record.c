@@ -323,14 +323,17 @@ static int record_file(struct record_command *record)
 	return trace_file_close(&record->trace) || err ? -1 : 0;
 }
 
-/* Copy the path of the file, with the number of one of many recordings: a.etl becomes a.1.etl. */
+/*
+ * Copy the path of the file, with the number of one of many recordings: a.etl becomes a.1.etl. The
+ * standard output has no number: trap_open() refuses it.
+ */
 static char *make_path(const struct record_command *record, unsigned long number)
 {
 	size_t length = strlen(record->path);
 	bool has_suffix = length > 4 && !strcmp(record->path + length - 4, ".etl");
 	char *path;
 
-	if (record->trap.recording_count == 1)
+	if (record->trap.recording_count == 1 || !strcmp(record->path, "-"))
 		path = strdup(record->path);
 	else if (asprintf(&path, "%.*s.%lu%s", (int)(has_suffix ? length - 4 : length),
 			  record->path, number, has_suffix ? ".etl" : "") < 0)

@@ -11,7 +11,7 @@ import subprocess
 
 import etl_writer as etl
 import tap
-from module import FAKE_MODULE, STATS, Directory
+from module import FAKE_MODULE, NTKLOG, STATS, Directory
 
 SECOND = etl.PERF_FREQ
 # Offset of LogFileMode in the first buffer, after the headers of buffer and event.
@@ -222,6 +222,18 @@ class Trap(Base):
         self.assertIn("is not a regular file", process.communicate(timeout=600)[1].decode())
         self.assertEqual(process.returncode, 1)
         self.assertTrue(os.path.lexists(device))
+
+    def test_standard_output_is_refused_with_and_without_a_number_of_files(self):
+        self.log_buffers_of_cpu0(buffer_at(1, 2, spins=5000))
+        files = os.listdir(self.directory)
+        for options in (), ("--times", "1"), ("--times", "2"):
+            result = self.run_tool("record", "--no-names", "-o", "-", "--on", "SpinCount > 4000",
+                                   *options, "--duration", "1", cwd=self.directory,
+                                   executable=os.path.abspath(NTKLOG))
+            self.assertEqual((result.returncode, result.stdout), (1, ""), options)
+            self.assertIn("standard output is not a regular file: give the name of one (-o)",
+                          result.stderr)
+            self.assertEqual(os.listdir(self.directory), files, options)
 
     def test_last_of_the_times_that_is_not_met_gives_status_0(self):
         marker = os.path.join(self.directory, "sessions", "7", "cpu0")
