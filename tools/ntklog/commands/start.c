@@ -95,6 +95,9 @@ static int save_trace(struct recording *recording, struct trace_file *trace,
 	free(header);
 	if (trace->written_bytes)
 		trace_file_report_counts(trace, counts);
+	if (err && !trace->written_buffer_count && !trace->dropped_buffer_count)
+		message("session %d keeps its buffers: ntklog stop %d -o FILE writes them",
+			recording->session_number, recording->session_number);
 	if (!err && !counts->overwritten && trace->written_buffer_count < counts->finished) {
 		message("session %d: %" PRIu64 " of its %" PRIu64
 			" buffers had been read before: they are not in %s",

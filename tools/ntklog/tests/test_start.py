@@ -3,6 +3,7 @@
 """ntklog start and stop on sessions like the module's."""
 
 import os
+import re
 import resource
 import subprocess
 
@@ -209,8 +210,20 @@ class Stop(Directory):
         data = self.write_two_buffers(2)
         self.assertEqual(self.stop_session("2", "-o", "/dev/full", status=1).stderr,
                          "ntklog: session 2 is not started; what it still holds is written\n"
-                         "ntklog: /dev/full: No space left on device\n")
+                         "ntklog: /dev/full: No space left on device\n"
+                         "ntklog: session 2 keeps its buffers: ntklog stop 2 -o FILE writes them\n")
         self.stop_session("2", "-o", self.etl)
+        self.assertEqual(self.read_trace(), data)
+
+    def test_command_that_writes_the_kept_buffers_is_named(self):
+        """The second stop needs the number, because no session is started any more."""
+        data = self.write_two_buffers(2)
+        for path in "/dev/full", self.directory, "/nonexistent/a.etl":
+            self.write_session_file(2, "state", "started\n")
+            error = self.stop_session("-o", path, status=1).stderr
+            command, = re.findall("session 2 keeps its buffers: ntklog (stop .*) FILE writes", error)
+            self.write_session_file(2, "state", "stopped\n")
+        self.stop_session(*command.split()[1:], self.etl)
         self.assertEqual(self.read_trace(), data)
 
     def test_full_disk_leaves_the_buffers_to_a_second_try(self):
