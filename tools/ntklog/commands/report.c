@@ -417,6 +417,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		    options->prints_folded + options->prints_ndjson > 1)
 			argp_error(state,
 				   "give only one of --json, --ndjson, --csv, --html and --folded");
+		if (options->prints_folded && (options->table.has_rows_max || options->columns ||
+					       options->sort_column_name))
+			argp_error(state,
+				   "--folded prints all stacks: leave out --top, --columns and --sort");
 		refuse_attribute(options, state);
 		if (options->joins_locks && !(options->tables & 1 << REPORT_WAITERS))
 			argp_error(state, "--all-locks: it changes the table waiters: add --table waiters");

@@ -514,6 +514,12 @@ class Sums(Case):
         self.assertEqual(run_tool("report", "--folded=both", self.path).returncode, 2)
         self.assertEqual(run_tool("report", "--folded", "--json", self.path).returncode, 2)
 
+    def test_folded_stacks_have_no_rows(self):
+        for options in ("--top", "3"), ("--sort", "wait_total"), ("--columns", "stack"):
+            result = run_tool("report", "--folded", *options, self.path)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), options)
+            self.assertIn("--folded prints all stacks: leave out --top", result.stderr)
+
     def test_folded_stacks_without_names_have_addresses(self):
         os.unlink(self.path + ".names")
         self.assertIn("0xffffffff81000010;0xffffffff81001010;0xffffffff81002010 100000",
