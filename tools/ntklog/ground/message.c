@@ -129,7 +129,7 @@ size_t terminal_width(FILE *stream)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size = { 0 };
-	unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
+	long width = columns ? strtol(columns, NULL, 10) : 0;
 
 	if (!width && isatty(fileno(stream)))
 		ioctl(fileno(stream), TIOCGWINSZ, &size);

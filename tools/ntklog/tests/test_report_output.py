@@ -309,7 +309,7 @@ class Output(Mixed):
     def test_tables_are_as_wide_as_the_terminal_but_not_below_50_characters(self):
         with open(self.path + ".names", "w", encoding="utf-8") as stream:
             stream.write("lock 0x100 %s\n" % (30 * "long_name"))
-        for columns in 1, 20, 50, 60, 70, 80, 90:
+        for columns in -5, 1, 20, 50, 60, 70, 80, 90:
             for table in "locks", "callers", "resources", "threads":
                 text = self.report_at_width(columns, table)
                 self.assertLessEqual(max(map(len, text.splitlines())), max(columns, 50), text)
