@@ -243,6 +243,7 @@ static int report_file(struct report_options *options)
 			.joins_locks_of_waiter = options->joins_locks,
 			.attribute_name = options->has_attribute ?
 					  charge_attribute_names[options->attribute] : NULL,
+			.selecting_options = options->trace.given,
 		};
 
 		analysis_read(&analysis, file);
@@ -396,6 +397,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->attribute = charge_find_attribute(argument);
 		if (options->attribute == CHARGE_ATTRIBUTES)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
+		trace_keep_option(&options->trace, state, "--by", argument);
 		options->has_attribute = true;
 		return 0;
 	case OPTION_ALL_LOCKS:

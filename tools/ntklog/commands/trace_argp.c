@@ -35,6 +35,26 @@ static double parse_limit(const char *name, const char *text, struct argp_state 
 }
 
 /**
+ * trace_keep_option() - keep an option that chooses names or events, or refuse a second one
+ * @options: options to change
+ * @state: state of the parser
+ * @name: the option
+ * @argument: its argument
+ */
+void trace_keep_option(struct trace_options *options, const struct argp_state *state,
+		       const char *name, const char *argument)
+{
+	size_t i;
+
+	for (i = 0; options->given[i]; i += 2)
+		if (!strcmp(options->given[i], name))
+			argp_error(state, "%s is given twice%s", name, strcmp(name, "--filter") ?
+				   "" : ": join the expressions with && or ||");
+	options->given[i] = name;
+	options->given[i + 1] = argument;
+}
+
+/**
  * trace_parse_path() - parse the one file that a command takes, in a parser of struct argp
  * @key: key of the argument
  * @argument: the argument
@@ -69,25 +89,22 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_NAMES:
 		if (!strcmp(argument, "-"))
 			argp_error(state, "--names: the standard input is for the trace");
+		trace_keep_option(options, state, "--names", argument);
 		options->names_path = argument;
 		return 0;
 	case OPTION_FILTER:
-		if (selection->filter)
-			argp_error(state,
-				   "--filter is given twice: join the expressions with && or ||");
+		trace_keep_option(options, state, "--filter", argument);
 		selection->filter = filter_parse(argument, error, sizeof(error));
 		if (!selection->filter)
 			argp_error(state, "--filter: %s", error);
 		return 0;
 	case OPTION_FROM:
-		if (selection->has_begin)
-			argp_error(state, "--from is given twice");
+		trace_keep_option(options, state, "--from", argument);
 		selection->begin_seconds = parse_limit("--from", argument, state);
 		selection->has_begin = true;
 		return 0;
 	case OPTION_TO:
-		if (selection->has_end)
-			argp_error(state, "--to is given twice");
+		trace_keep_option(options, state, "--to", argument);
 		selection->end_seconds = parse_limit("--to", argument, state);
 		selection->has_end = true;
 		return 0;

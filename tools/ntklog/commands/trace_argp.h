@@ -11,15 +11,21 @@
 #include "file_list.h"
 #include "filter.h"
 
+/* Number of options that choose names and events: those of trace_argp, and --by of the report. */
+#define TRACE_SELECTING_OPTIONS	5
+
 /*
  * @files: list of the files, if the command takes many; NULL: it takes one
  * @names_path: path of its names; NULL: FILE.names
+ * @given: the options that choose names and events, each followed by its argument, as the user has
+ *	given them; NULL after the last
  */
 struct trace_options {
 	const char *path;
 	struct file_list *files;
 	const char *names_path;
 	struct selection selection;
+	const char *given[2 * TRACE_SELECTING_OPTIONS + 1];
 };
 
 /* The input of the parser is a struct trace_options. */
@@ -28,6 +34,8 @@ extern const struct argp trace_argp;
 /* Children of a parser without other children. */
 extern const struct argp_child trace_argp_children[];
 
+void trace_keep_option(struct trace_options *options, const struct argp_state *state,
+		       const char *name, const char *argument);
 error_t trace_parse_path(int key, char *argument, struct argp_state *state, const char **path);
 int trace_refuse_output(const struct trace_options *options, const char *output);
 int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,

@@ -129,21 +129,23 @@ static void print_path(FILE *stream, const char *path)
  * @lock: class of the lock that cost most
  * @stream: stream to print to
  *
- * If the report is of one lock alone, the command has "--table blockers" instead of the lock.
+ * The command has the options that chose names and events. If the report is of one lock alone, it
+ * has "--table blockers", too.
  */
 void answer_print_command(const struct report *report, uint64_t lock, FILE *stream)
 {
+	const char *wanted_lock = report->analysis->wanted_lock.name;
+	const char *const *option;
 	char name[NAME_SIZE];
 
 	names_format_address(report->names, lock, name, sizeof(name));
-	fputs("More: ntklog report ", stream);
-	if (report->analysis->wanted_lock.name) {
-		fputs("--table blockers", stream);
-	} else {
-		fputs("--lock ", stream);
-		print_word(stream, name);
+	fputs("More: ntklog report --lock ", stream);
+	print_word(stream, wanted_lock ?: name);
+	fputs(wanted_lock ? " --table blockers " : " ", stream);
+	for (option = report->selecting_options; *option; option++) {
+		print_word(stream, *option);
+		putc(' ', stream);
 	}
-	putc(' ', stream);
 	print_path(stream, report->file->path);
 	putc('\n', stream);
 }

@@ -31,6 +31,8 @@ enum report_table_kind {
  * @is_one_of_many: its rows are merged with those of other files, which are sorted by totals
  * @joins_locks_of_waiter: the table of waiters has one row for each waiter, not for each lock of it
  * @attribute_name: name of the attribute that splits the rows of the tables; NULL: nothing does
+ * @selecting_options: options of the command that chose names and events, each followed by its
+ *	argument; NULL after the last
  * @columns: the columns of @tables
  */
 struct report {
@@ -43,6 +45,7 @@ struct report {
 	bool is_one_of_many;
 	bool joins_locks_of_waiter;
 	const char *attribute_name;
+	const char *const *selecting_options;
 	struct table tables[REPORT_TABLES];
 	struct column *columns[REPORT_TABLES];
 	char blockers_title[192];

@@ -88,7 +88,27 @@ class Text(Case):
         _, *arguments = shlex.split(command)
         text = run_tool(*arguments).stdout
         self.assertTrue(text.startswith("Tasks waited 4.50ms for locks"), text)
-        self.assertIn("\nMore: ntklog report --table blockers " + self.path + "\n", text)
+        command, = re.findall(r"\nMore: (.*)\n", text)
+        self.assertEqual(command, "ntklog report --lock 'a_lock [module]' --table blockers " + self.path)
+        _, *arguments = shlex.split(command)
+        self.assertIn("\nWho held the lock: 4.50ms of waiting = ", run_tool(*arguments).stdout)
+
+    def test_command_chooses_the_same_names_and_events(self):
+        self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER),
+                          spin_event(11000, 21000), spin_event(21000, 21100, 9000, WAITER))
+        names = os.path.join(self.directory.name, "it's all")
+        os.rename(self.path + ".names", names)
+        for lock in (), ("--lock", "my_lock"):
+            for more in ("--to", "8ms"), ("--from", "8ms", "--filter", "hold < 1s || wait > 0ns"):
+                chosen = ["--names", names, *more, "--by", "function"]
+                text = run_tool("report", *lock, *chosen, self.path).stdout
+                command, = re.findall(r"\nMore: (.*)\n", text)
+                _, *arguments = shlex.split(command)
+                self.assertEqual(arguments, ["report", "--lock", "my_lock",
+                                             *(["--table", "blockers"] if lock else []),
+                                             *chosen, self.path])
+                self.assertEqual(*(re.findall(r"([\d.]+ms) of waiting", output)
+                                   for output in (text, run_tool(*arguments).stdout)))
 
     def test_command_has_the_whole_path(self):
         for name in "a" * 200, "a b", "it's":

@@ -198,7 +198,7 @@ class Output(Mixed):
 
     def test_selection_that_would_replace_another_one_is_refused(self):
         for option, value in (("--lock", "0x100"), ("--from", "1"), ("--to", "1"),
-                              ("--filter", "Cpu == 0")):
+                              ("--filter", "Cpu == 0"), ("--names", "x"), ("--by", "cpu")):
             result = self.report(option, value, option, value, status=2)
             self.assertIn("%s is given twice" % option, result.stderr)
 
