@@ -181,14 +181,15 @@ static bool filter_selects(const struct analysis *analysis, const struct etl_fil
 static void add_outside_window(struct analysis *analysis, const struct etl_file *file,
 			       const struct etl_event *event, const struct event_type *type)
 {
-	union wmi_record record;
+	struct contextswap_record record;
 
 	leave_out_time(analysis, event->time_stamp);
 	/* A thread that ran at the begin or the end of the window has one of its switches here. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP &&
-	    event_has_size(event, type) && !wmi_record_read(&record, file, event) &&
-	    filter_selects(analysis, file, event, type))
-		analysis_add_switch(analysis, event, &record.contextswap, false);
+	    event_has_size(event, type) && filter_selects(analysis, file, event, type)) {
+		contextswap_record_read(&record, event);
+		analysis_add_switch(analysis, event, &record, false);
+	}
 }
 
 /**
@@ -220,13 +221,8 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 			add_outside_window(analysis, file, event, type);
 		return 0;
 	}
-	if (type && event_check_size(file, event, type))
+	if (type && wmi_record_read(&record, file, event, type))
 		return -1;
-	if (type && wmi_record_read(&record, file, event)) {
-		etl_leave_out_event(file, event, "%s: its wait and hold are longer than the clock",
-				    type->name);
-		return -1;
-	}
 	/* These events complete the next record. The filter is applied to that record. */
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 		analysis->resources.no_memory |= !kept_callers_keep(&analysis->kept_callers, event);

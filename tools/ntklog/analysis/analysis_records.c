@@ -94,7 +94,6 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 	bool is_wanted, has_hold;
 	uint32_t groups;
 	uint64_t class;
-	int64_t hold;
 
 	sample.rule = find_spinlock_rule(sample.rates, record);
 	sample.weight = compute_spinlock_weight(sample.rates, record);
@@ -117,7 +116,6 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 	sample.origin.observation = observation_state_of(analysis, groups, event);
 	spinlock_stats_add(&analysis->spinlocks, pair, &sample);
 	has_hold = !(sample.rule & WMI_SPINLOCK_RULE_WAIT);
-	hold = record->release_time - record->acquire_time;
 	if (has_stack_sums(analysis, source))
 		add_stack(analysis, source->stack, &(struct stack_record) {
 			.weight = sample.weight,
@@ -127,7 +125,7 @@ static void add_spinlock(struct analysis *analysis, const struct record_source *
 			.wait = record->wait_time,
 			.is_wait_only = !has_hold,
 			.has_hold = has_hold,
-			.hold = hold > 0 ? hold : 0,
+			.hold = record->release_time - record->acquire_time,
 			.class = class,
 			.attribute_number = split_sums ?
 				split_sums_find(split_sums, 0, &result.hold) : record->thread_id,

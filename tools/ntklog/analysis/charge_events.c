@@ -20,27 +20,36 @@ static uint64_t cycles_to_ticks(const struct etl_file *file, uint64_t cycles)
 	return floor_ticks((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
 }
 
-/* Return when the hold ended: by the record, if its clock is the session clock; or by the event. */
-static uint64_t release_time_of(const struct record_source *source, uint64_t release_cycles)
+/*
+ * Return when the hold ended: by the record, if its clock is the session clock and had run for
+ * @ticks, the wait and the hold, by then; or by the event.
+ */
+static uint64_t release_time_of(const struct record_source *source, uint64_t release_cycles,
+				uint64_t ticks)
 {
-	if (source->file->perf_freq == source->file->cycle_freq && release_cycles &&
-	    release_cycles <= source->event->time_stamp)
+	if (source->file->perf_freq == source->file->cycle_freq && release_cycles >= ticks &&
+	    release_cycles && release_cycles <= source->event->time_stamp)
 		return release_cycles;
 	return source->event->time_stamp;
+}
+
+/* Return the time @ticks before @time, but not before the clock. */
+static uint64_t time_before(uint64_t time, uint64_t ticks)
+{
+	return time > ticks ? time - ticks : 0;
 }
 
 static void set_hold_times(struct charge_hold *hold, const struct record_source *source,
 			   uint64_t release_cycles, uint64_t held_cycles, uint64_t waited_cycles)
 {
+	uint64_t held = cycles_to_ticks(source->file, held_cycles);
+	uint64_t waited = cycles_to_ticks(source->file, waited_cycles);
+
 	hold->log_time = source->event->time_stamp;
-	hold->release_time = release_time_of(source, release_cycles);
-	hold->acquire_time = hold->release_time - cycles_to_ticks(source->file, held_cycles);
-	hold->wait_start = hold->acquire_time - cycles_to_ticks(source->file, waited_cycles);
-	/* A file may claim times before the clock began. */
-	if (hold->acquire_time > hold->release_time || hold->wait_start > hold->acquire_time) {
-		hold->acquire_time = hold->release_time;
-		hold->wait_start = hold->release_time;
-	}
+	hold->release_time = release_time_of(source, release_cycles, held + waited);
+	/* wmi_record_read() lets times in cycles be too long by a small part. */
+	hold->acquire_time = time_before(hold->release_time, held);
+	hold->wait_start = time_before(hold->acquire_time, waited);
 }
 
 /* Copy the innermost functions of a stack to @frames. Returns NULL if there is no stack. */
@@ -67,7 +76,6 @@ void convert_spinlock_to_hold(struct hold_with_stacks *dest, const struct record
 			      const struct spinlock_record *record, uint8_t rule)
 {
 	bool has_hold = !(rule & WMI_SPINLOCK_RULE_WAIT);
-	int64_t held_cycles = record->release_time - record->acquire_time;
 
 	dest->hold = (struct charge_hold) {
 		.frames = copy_frames(dest->frames, source->stack),
@@ -85,7 +93,7 @@ void convert_spinlock_to_hold(struct hold_with_stacks *dest, const struct record
 		.was_interrupted = record->interrupt_count,
 	};
 	set_hold_times(&dest->hold, source, record->release_time,
-		       has_hold && held_cycles > 0 ? held_cycles : 0,
+		       has_hold ? record->release_time - record->acquire_time : 0,
 		       record->spin_count ? record->wait_time : 0);
 }
 

@@ -199,7 +199,7 @@ static bool time_matches(const struct comparison *comparison, const struct etl_f
 			return duration_matches(comparison,
 						etl_cycles_ns(file, spinlock.wait_time));
 		return duration_matches(comparison, etl_cycles_ns(file, (double)
-			(int64_t)(spinlock.release_time - spinlock.acquire_time)));
+			(spinlock.release_time - spinlock.acquire_time)));
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
 		is_excessive = resource.action & WMI_RESOURCE_ACTION_EXCESSIVE;

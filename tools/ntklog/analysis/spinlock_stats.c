@@ -325,10 +325,6 @@ void spinlock_stats_add(struct spinlock_stats *stats, struct spinlock_pair *pair
 	bool in_step = is_in_step(stats, sample);
 	double weight = (double)sample->weight;
 
-	if ((int64_t)hold < 0) {
-		stats->backward_count++;
-		hold = 0;
-	}
 	if (!add_record(sum, sample, hold, in_step))
 		stats->no_memory = true;
 	if ((stats->sums_by_cpu || sample->origin.observation != OBSERVATION_ON) &&

@@ -18,6 +18,7 @@
 #include "names.h"
 #include "stacks.h"
 #include "trace_argp.h"
+#include "wmi_record.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -46,8 +47,9 @@ static int dump_event(struct dump_context *context, const struct etl_event *even
 {
 	const struct dump_command *dump = context->dump;
 	const struct event_type *type = event_type_find(event);
+	union wmi_record record;
 
-	if (type && event_check_size(context->file, event, type))
+	if (type && wmi_record_read(&record, context->file, event, type))
 		return 0;
 	if (dump->trace.selection.filter && type &&
 	    event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER &&

@@ -248,6 +248,7 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 		const struct event_type *type = event_type_find(event);
 		const char *name = event_name(event, type);
 		bool is_short = json_object_size(counts) >= NAMES_COUNTED_MAX;
+		union wmi_record record;
 		char text[96];
 
 		if (event->offset < file->buffer_size) {
@@ -258,7 +259,7 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 			has_header = true;
 			continue;
 		}
-		if (type && event_check_size(file, event, type))
+		if (type && wmi_record_read(&record, file, event, type))
 			continue;
 		/* Each event of a file may have another provider. */
 		if (!strcmp(name, "Event"))

@@ -15,6 +15,7 @@
 #include "event_type.h"
 #include "message.h"
 #include "trap.h"
+#include "wmi_record.h"
 
 /* Greatest number of bytes of the buffers that are kept until the event. */
 #define KEPT_BYTES_MAX	((size_t)256 << 20)
@@ -172,9 +173,10 @@ static bool meets_condition(struct trap *trap, unsigned char *buffer)
 	while (cursor.next_offset < cursor.end_offset &&
 	       etl_parse_event(etl_reader_of(file), &cursor, &event) == 1) {
 		const struct event_type *type = event_type_find(&event);
+		union wmi_record record;
 
 		trap->event_count++;
-		if (type && event_check_size(file, &event, type))
+		if (type && wmi_record_read(&record, file, &event, type))
 			continue;
 		/* Without memory the records of locks that sleep have no callers. */
 		if (type && event.hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)

@@ -17,7 +17,6 @@
 #include "macros.h"
 #include "resource_kind.h"
 #include "wait_reason.h"
-#include "wmi_record.h"
 
 #define WHERE(type, member) \
 	{ offsetof(type, member), sizeof(((type *)0)->member) }

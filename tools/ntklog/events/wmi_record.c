@@ -7,6 +7,7 @@
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
+#include "event_type.h"
 #include "resource_kind.h"
 #include "wmi_record.h"
 
@@ -126,58 +127,71 @@ void contextswap_record_read(struct contextswap_record *record,
 }
 
 /*
- * Test whether a wait or hold began before the clock of the file. A file tells the frequency of the
- * cycles in whole MHz, so that times in cycles may be too long by a small part.
+ * Test whether a wait or hold began before the clock of the file. If that clock does not count
+ * cycles, times in cycles may be too long by a small part: the file tells their frequency in whole
+ * MHz.
  */
 static bool predates_clock(double cycles, const struct etl_file *file,
 			   const struct etl_event *event)
 {
+	double tolerance = file->perf_freq == file->cycle_freq ? 1 : 1.01;
+
 	return cycles * (double)file->perf_freq >
-	       1.01 * (double)event->time_stamp * (double)file->cycle_freq;
+	       tolerance * (double)event->time_stamp * (double)file->cycle_freq;
 }
 
-static bool spinlock_predates_clock(const struct spinlock_record *record,
-				    const struct etl_file *file, const struct etl_event *event)
+static bool spinlock_is_impossible(const struct spinlock_record *record,
+				   const struct etl_file *file, const struct etl_event *event)
 {
-	double cycles = 0;
+	uint64_t hold = record->release_time - record->acquire_time;
+	uint32_t wait = record->spin_count ? record->wait_time : 0;
 
-	if (record->release_time > record->acquire_time)
-		cycles = (double)(record->release_time - record->acquire_time);
-	if (record->spin_count)
-		cycles += record->wait_time;
-	return predates_clock(cycles, file, event);
+	return record->release_time < record->acquire_time ||
+	       predates_clock((double)hold + wait, file, event);
 }
 
-static bool resource_predates_clock(const struct resource_record *record,
-				    const struct etl_file *file, const struct etl_event *event)
+static bool resource_is_impossible(const struct resource_record *record,
+				   const struct etl_file *file, const struct etl_event *event)
 {
 	return resource_record_is_release(record) &&
 	       predates_clock((double)record->hold_time + (double)record->wait_time, file, event);
 }
 
 /**
- * wmi_record_read() - read the record of an event, and check its times
+ * wmi_record_read() - read the record of an event, and count damage
  * @record: set to the record; unchanged if events of this type have none
  * @file: file of the event
- * @event: event of a type whose size has been checked
+ * @event: the event
+ * @type: type of the event
  *
- * Return: 0, or -1 if the record is of a release whose times are impossible.
+ * All commands leave out the same events, because each calls this function, once for an event.
+ *
+ * Return: 0, or -1 if the size of the event is wrong, or the times of a release are impossible;
+ * then @file->error describes the first damage of the file.
  */
-int wmi_record_read(union wmi_record *record, const struct etl_file *file,
-		    const struct etl_event *event)
+int wmi_record_read(union wmi_record *record, struct etl_file *file,
+		    const struct etl_event *event, const struct event_type *type)
 {
+	bool is_impossible = false;
+
+	if (event_check_size(file, event, type))
+		return -1;
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
 		spinlock_record_read(&record->spinlock, event);
-		return spinlock_predates_clock(&record->spinlock, file, event) ? -1 : 0;
+		is_impossible = spinlock_is_impossible(&record->spinlock, file, event);
+		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&record->resource, event);
-		return resource_predates_clock(&record->resource, file, event) ? -1 : 0;
+		is_impossible = resource_is_impossible(&record->resource, file, event);
+		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&record->contextswap, event);
 		break;
 	}
-	return 0;
+	return is_impossible && !event->has_impossible_time ?
+		etl_leave_out_event(file, event, "%s: its wait and hold are longer than the clock",
+				    type->name) : 0;
 }
 
 static uint32_t open_hold_state(const struct ntklog_open_hold *event)

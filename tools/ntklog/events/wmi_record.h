@@ -10,6 +10,7 @@
 #include <ntklog/etl.h>
 #include <ntklog/event.h>
 
+#include "event_type.h"
 #include "resource_kind.h"
 
 /*
@@ -106,8 +107,8 @@ void resource_record_read(struct resource_record *record, const struct etl_event
 bool resource_record_is_release(const struct resource_record *record);
 void contextswap_record_read(struct contextswap_record *record,
 			     const struct etl_event *event);
-int wmi_record_read(union wmi_record *record, const struct etl_file *file,
-		    const struct etl_event *event);
+int wmi_record_read(union wmi_record *record, struct etl_file *file,
+		    const struct etl_event *event, const struct event_type *type);
 bool open_hold_is_waiting(const struct ntklog_open_hold *event);
 bool open_hold_is_shared(const struct ntklog_open_hold *event);
 

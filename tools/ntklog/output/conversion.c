@@ -50,6 +50,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 					const struct event_type **type)
 {
 	const struct etl_event *event;
+	union wmi_record record;
 
 	while ((event = stack_matcher_next(conversion->stacks, &conversion->stack))) {
 		if (event->has_impossible_time ||
@@ -66,7 +67,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 						      conversion->file->buffer_size;
 			continue;
 		}
-		if (event_check_size(conversion->file, event, *type))
+		if (wmi_record_read(&record, conversion->file, event, *type))
 			continue;
 		if (selection_includes_time(conversion->selection, conversion->file, event))
 			follow_open_holds(conversion, event);

@@ -284,9 +284,8 @@ static void put_spinlock(struct perfetto_conversion *state, const struct etl_eve
 	slices.start_is_unknown = slices.has_hold && rule & WMI_SPINLOCK_RULE_HOLD_UNKNOWN;
 	slices.has_wait = record.spin_count || !slices.has_hold;
 	hold->end_ns = compute_release_ns(state, event, record.release_time);
-	hold->begin_ns = !slices.start_is_unknown && record.release_time > record.acquire_time ?
-		hold->end_ns - cycles_to_ns(state, record.release_time - record.acquire_time) :
-		hold->end_ns;
+	hold->begin_ns = hold->end_ns - (slices.start_is_unknown ? 0 :
+		cycles_to_ns(state, record.release_time - record.acquire_time));
 	wait->end_ns = hold->begin_ns;
 	wait->begin_ns =
 		wait->end_ns - (slices.has_wait ? cycles_to_ns(state, record.wait_time) : 0);

@@ -11,6 +11,7 @@
 
 #include "etl_reader.h"
 #include "records.h"
+#include "wmi_record.h"
 
 /* Number of events between two looks for a signal, such as that of Ctrl-C. */
 #define EVENTS_PER_SIGNAL_CHECK	0x10000
@@ -152,6 +153,7 @@ static bool is_in_group(const struct etl_event *event, uint16_t hook_id)
 static const struct etl_event *next_event(struct reader *reader, const struct event_type **type)
 {
 	const struct etl_event *event;
+	union wmi_record record;
 	struct etl_stack stack;
 
 	while (!reader->has_ended) {
@@ -162,7 +164,7 @@ static const struct etl_event *next_event(struct reader *reader, const struct ev
 			break;
 		}
 		*type = event_type_find(event);
-		if (*type && event_check_size(reader->file, event, *type))
+		if (*type && wmi_record_read(&record, reader->file, event, *type))
 			continue;
 		if (!*type && is_in_group(event, PERFINFO_LOG_TYPE_STACKWALK) &&
 		    etl_read_stack(&stack, reader->file, event))

@@ -26,6 +26,7 @@
 #include "report.h"
 #include "rundown.h"
 #include "stacks.h"
+#include "wmi_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -65,6 +66,7 @@ static void read_merged(struct etl_file *file, const struct names *names,
 
 	while (stacks && (event = stack_matcher_next(stacks, &stack))) {
 		const struct event_type *type = event_type_find(event);
+		union wmi_record record;
 
 		/* The reader must not return an event twice in a row. */
 		if (event->offset == last_offset)
@@ -75,7 +77,7 @@ static void read_merged(struct etl_file *file, const struct names *names,
 			sum += event->data[i];
 		for (i = 0; stack && i < stack->count; i++)
 			sum += stack->addresses[i];
-		if (type && event_check_size(file, event, type))
+		if (type && wmi_record_read(&record, file, event, type))
 			continue;
 		if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER)
 			kept_callers_keep(&callers, event);

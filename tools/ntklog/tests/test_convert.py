@@ -472,9 +472,9 @@ class Perfetto(Case):
                          ["0x%x" % (0x1000 + i) for i in range(count)])
         self.assertEqual(trace.resets, 2)
 
-    def test_hold_longer_than_the_clock_runs_begins_before_it(self):
+    def test_hold_since_the_clock_began_is_before_the_start(self):
         trace = self.convert_to_perfetto(*self.events_at(10, make=lambda: etl.spin_lock(
-            acquire=1, release=2 ** 62, spins=0)))
+            acquire=0, release=etl.START_CLOCK, spins=0)))
         self.assertEqual([made["ts"] for made in trace.slices],
                          [-etl.START_CLOCK * self.US])
 

@@ -241,6 +241,38 @@ class Damaged(unittest.TestCase):
                     self.assertEqual(json.loads(result.stdout)["locks"][0]["sampled"],
                                      len(seen))
 
+    def test_all_commands_leave_out_records_of_impossible_times(self):
+        """A release before its acquisition, a wait that began before the clock, and others."""
+        good = etl.perfinfo(0x0529, etl.spin_lock(wait=20))
+        now = etl.START_CLOCK + etl.PERF_FREQ
+        for impossible in (
+                *(etl.perfinfo(0x0529, etl.spin_lock(acquire=1000 + time, release=1000))
+                  for time in (1, 2 ** 40, 2 ** 62, 2 ** 63, 2 ** 64 - 1001)),
+                etl.perfinfo(0x0529, etl.spin_lock(acquire=1, release=now, wait=2)),
+                etl.perfinfo(0x052B, etl.resource_data(hold=now, wait=2)),
+                etl.perfinfo(0x052B, etl.resource_data(hold=2 ** 64 - 2, wait=4))):
+            data = etl.file(etl.spinlock_rundown(acquire=1), good, impossible)
+            for command in (("dump", "--filter", "wait > 1ns"), ("report", "--json"), ("info",),
+                            ("convert", "--pprof=/dev/null"), ("convert", "--perfetto=/dev/null")):
+                result = run_tool_on(*command[:1], data, *command[1:])
+                self.assertRegex(result.stderr,
+                                 r"offset 0x10b0: .*: its wait and hold are longer than the clock\n"
+                                 r".*left out: \d+ bytes of 0 damaged buffers and 1 damaged events\n")
+                self.assertEqual(result.returncode, 1)
+                if command[0] == "dump":
+                    self.assertEqual(len(result.stdout.splitlines()), 1)
+                if command[0] == "report":
+                    report = json.loads(result.stdout)
+                    self.assertEqual((report["locks"][0]["wait_total_ns"], report["blockers"][0]
+                                      ["charged_total_ns"]), (10000, 10000))
+
+    def test_answer_has_a_wait_whose_record_acquires_too_early(self):
+        """By AcquireTime the wait began before the clock; by the time of the event it did not."""
+        data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(acquire=1000, release=1100, wait=5000)))
+        report = json.loads(run_tool_on("report", data, "--json").stdout)
+        self.assertEqual((report["locks"][0]["wait_total_ns"], report["blockers"][0]
+                          ["charged_total_ns"]), (2500000, 2500000))
+
     def test_a_second_recording_is_left_out(self):
         """The second recording of `cat one.etl two.etl` has another clock and other rates."""
         one = etl.file(etl.spinlock_rundown(acquire=1000), etl.perfinfo(0x0529, etl.spin_lock()))

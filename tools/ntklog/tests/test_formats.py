@@ -40,6 +40,9 @@ NAMES = "".join("%x T %s%s\n" % (address, name, "\t" + MODULES[address] if addre
                 for address, name in SYMBOLS.items()) + \
     "".join("thread %d %s\n" % item for item in THREADS.items())
 
+# Late enough for the longest wait of a spin lock
+LATE = etl.START_CLOCK + 2 ** 33
+
 HEAD = ["Time", "Cpu", "Event", "HookId", "Version", "Size", "HeaderType", "Provider", "Id",
         "Opcode", "Level", "ProcessId"]
 
@@ -97,7 +100,7 @@ class Made:
         self.expected = []
 
     def add_event(self, hook_id, version, name, data, fields):
-        time = etl.START_CLOCK + len(self.events)
+        time = LATE + len(self.events)
         self.events.append(etl.perfinfo(hook_id, data, version, self.bits, time))
         self.expected.append((hook_id, version, name, 0x10 + len(data), fields))
 
@@ -119,7 +122,9 @@ class Made:
 
     def add_resource(self, time, word, thread):
         resource = self.choose_pointer([LOCK, HEAP, time])
-        action = self.random.choice(list(ACTIONS) + [word])
+        # A release is damaged if its wait and hold are longer than the clock.
+        action = self.random.choice([action for action in [*ACTIONS, word] if 2 * time < LATE or
+                                     "release" not in ACTIONS.get(action, "")])
         head = struct.pack("<QQQII", time, time, time, word, thread)
         tail = struct.pack("<QII" if self.bits == 64 else "<III4x", resource, action, word)
         self.add_event(0x052B, 2, "Resource", head + tail, {
@@ -188,7 +193,7 @@ class Made:
 
     def lines(self):
         for number, expected in enumerate(self.expected):
-            yield "%.9f" % (number / etl.PERF_FREQ), *expected
+            yield "%.9f" % ((LATE - etl.START_CLOCK + number) / etl.PERF_FREQ), *expected
 
 
 def fields_with_names(fields, names):
@@ -267,7 +272,7 @@ class Formats(unittest.TestCase):
         # All buffers are of one processor, with 20 events each.
         parts = [made.events[at:at + 20] for at in range(0, len(made.events), 20)]
         data = etl.header_buffer(len(parts) + 1, bits=bits) + b"".join(
-            etl.buffer(part, sequence=number + 1) for number, part in enumerate(parts))
+            etl.buffer(part, sequence=number + 1, time_stamp=2 * LATE) for number, part in enumerate(parts))
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "a.etl")
             with open(path, "wb") as stream:

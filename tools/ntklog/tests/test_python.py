@@ -35,7 +35,7 @@ def event_of_each_kind(bits=64):
         etl.stacks_rundown(5), etl.stacks_rundown(0, end=True), etl.observed_event(0x20010000),
         etl.dropped_rundown(1, 2), etl.dropped_rundown(3, 4, end=True, steal=5),
         etl.perfinfo(0x0529, etl.spin_lock(bits, rule=1), bits=bits),
-        etl.perfinfo(0x0529, etl.spin_lock(bits, flags=0xC5, rule=77, release=5), bits=bits),
+        etl.perfinfo(0x0529, etl.spin_lock(bits, flags=0xC5, rule=77, release=1001), bits=bits),
         etl.perfinfo(0x052B, etl.resource_data(bits), bits=bits),
         etl.perfinfo(0x052B, etl.resource_data(bits, action=0x12345), bits=bits),
         *(etl.linux_lock_event(kind, bits=bits) for kind in etl.LINUX_KINDS),
@@ -333,6 +333,12 @@ class Damage(Python):
             self.assertEqual(len(trace.columns()["SpinLock"]["Cpu"]), 2)
             self.assertIn("SpinLock event with 0x5 bytes", trace.damage)
         self.assertEqual(len(self.read_events(tolerant=True)), 5)
+
+    def test_record_of_impossible_times_is_damage(self):
+        self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(acquire=1001, release=1000))))
+        self.assertEqual(len(self.read_events(tolerant=True)), 3)
+        with self.assertRaisesRegex(ntklog.DamageError, "longer than the clock"):
+            self.read_events()
 
     def test_damaged_stacks_are_left_out(self):
         self.write(etl.file(etl.stack_event(SECOND, []), etl.stack_event(SECOND, [1])))
