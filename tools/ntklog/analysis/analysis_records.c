@@ -179,6 +179,7 @@ static void add_resource(struct analysis *analysis, const struct record_source *
 		.hold = record->hold_time,
 		.class = class,
 		.is_sleeping_lock = true,
+		.kind = record->kind,
 		.attribute_number = split_sums ? split_sums_find(split_sums, 0, &result.hold) :
 								    record->thread_id,
 		.caller = record->caller,

@@ -39,6 +39,20 @@ enum charge_part_kind {
 };
 
 /**
+ * struct charged_class_key - a class of locks
+ * @class: address or class key of the locks
+ * @is_sleeping_lock: tasks sleep for these locks; a spin lock may be the first member of such a
+ *	lock
+ * @kind: of locks that tasks sleep for: enum resource_kind; of spin locks 0. Locks of two kinds may
+ *	use the same memory in turn
+ */
+struct charged_class_key {
+	uint64_t class;
+	uint32_t is_sleeping_lock;
+	uint32_t kind;
+};
+
+/**
  * struct charge_hold - a hold, and the wait before it
  * @lock: address of the lock
  * @class: key of the lock's class, or the address of a lock that has none
@@ -64,6 +78,7 @@ enum charge_part_kind {
  * @blocked_ticks_in_wait: if @has_off_cpu_times, time of the wait in which the task was blocked
  * @cpu: CPU that wrote the record
  * @irql: IRQL of the release; of a lock that tasks sleep for 0
+ * @kind: of a lock that tasks sleep for: enum resource_kind; of a spin lock 0
  * @is_sleeping_lock: the lock is one that tasks sleep for
  * @is_shared: held by a reader
  * @start_is_unknown: the hold ended at @release_time; its start is not recorded
@@ -104,6 +119,7 @@ struct charge_hold {
 	int32_t older_wait_distance;
 	uint16_t cpu;
 	uint8_t irql;
+	uint8_t kind;
 	bool is_sleeping_lock;
 	bool is_shared;
 	bool start_is_unknown;

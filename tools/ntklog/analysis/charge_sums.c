@@ -228,10 +228,10 @@ static void add_to_timelines(struct charge_sums *sums, const struct charge_hold 
 
 static struct charged_class *find_class(struct charge_sums *sums, const struct charge_hold *hold)
 {
-	const struct charged_class_key key = { hold->class, hold->is_sleeping_lock };
+	const struct charged_class_key key = { hold->class, hold->is_sleeping_lock, hold->kind };
 	struct charged_class **cached, *class;
 
-	cached = &sums->class_cache[mix_numbers(key.class, key.is_sleeping_lock, 0) >>
+	cached = &sums->class_cache[mix_numbers(key.class, key.is_sleeping_lock, key.kind) >>
 				    (64 - CHARGE_CLASS_CACHE_BITS)];
 	if (*cached && !memcmp(&(*cached)->key, &key, sizeof(key)))
 		return *cached;

@@ -7,6 +7,7 @@
 #include "charge_mix.h"
 #include "charge_tables.h"
 #include "macros.h"
+#include "resource_kind.h"
 
 /* Number of values that size_bucket_of_sum() can return. */
 #define SIZE_BUCKETS	252
@@ -264,4 +265,47 @@ bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge
 {
 	return row->key.class == &sums->fallback_class &&
 	       row->key.first_label == &sums->fixed_labels[CHARGE_LABEL_OTHERS];
+}
+
+static bool has_class(const struct charge_sums *sums, const struct charged_class_key *key)
+{
+	const struct charged_class *class;
+
+	HASH_FIND(hh, sums->classes, key, sizeof(*key), class);
+	return class;
+}
+
+/**
+ * charged_class_has_namesake() - test whether tasks waited for locks of two kinds in one class
+ * @sums: finished
+ * @key: the class
+ *
+ * Return: true if @sums has the class with another kind of lock, too.
+ */
+bool charged_class_has_namesake(const struct charge_sums *sums,
+				const struct charged_class_key *key)
+{
+	struct charged_class_key other = { .class = key->class };
+
+	if (key->is_sleeping_lock && has_class(sums, &other))
+		return true;
+	other.is_sleeping_lock = true;
+	for (; other.kind <= RESOURCE_KINDS; other.kind++)
+		if (memcmp(&other, key, sizeof(other)) && has_class(sums, &other))
+			return true;
+	return false;
+}
+
+/**
+ * charged_class_kind_name() - name the kind of lock of a class
+ * @key: the class
+ *
+ * Return: a name of resource_kinds; "spinlock" of spin locks and rwlocks; "lock" if the file has a
+ * kind that no lock has.
+ */
+const char *charged_class_kind_name(const struct charged_class_key *key)
+{
+	if (!key->is_sleeping_lock)
+		return "spinlock";
+	return key->kind < RESOURCE_KINDS ? resource_kinds[key->kind].name : "lock";
 }

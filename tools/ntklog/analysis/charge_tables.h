@@ -62,17 +62,6 @@ struct charge_sum {
 };
 
 /**
- * struct charged_class_key - a class of locks
- * @class: address or class key of the locks
- * @is_sleeping_lock: tasks sleep for these locks; a spin lock may be the first member of such a
- *	lock
- */
-struct charged_class_key {
-	uint64_t class;
-	uint64_t is_sleeping_lock;
-};
-
-/**
  * struct charged_class - the waits for the locks of a class
  * @key: the class
  * @sum: of the waits
@@ -217,6 +206,9 @@ struct charge_sums {
 struct charge_row *charge_find_row(struct charge_sums *sums, const struct charge_row_key *key);
 void charge_limit_tables(struct charge_sums *sums);
 void charge_row_add(struct charge_row *sum, const struct charge_row *row);
+bool charged_class_has_namesake(const struct charge_sums *sums,
+				const struct charged_class_key *key);
+const char *charged_class_kind_name(const struct charged_class_key *key);
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row);
 
 #endif /* _NTKLOG_CHARGE_TABLES_H */

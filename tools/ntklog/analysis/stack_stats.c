@@ -54,8 +54,7 @@ static struct stack_entry *find_stack(struct stack_stats *stats, const struct st
 	size_t key_size = sizeof(wanted.key) + size;
 	struct stack_entry *entry;
 
-	wanted.key.class = stats->sums_by_lock ? key->class : 0;
-	wanted.key.is_sleeping_lock = stats->sums_by_lock ? key->is_sleeping_lock : 0;
+	wanted.key.lock = stats->sums_by_lock ? key->lock : (struct charged_class_key) { 0 };
 	wanted.key.attribute_number = stats->has_attribute ? key->attribute_number : 0;
 	memcpy(wanted.key.addresses, addresses, size);
 	HASH_FIND(hh, stats->stacks, &wanted, key_size, entry);
@@ -88,7 +87,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)
 {
 	const struct stack_stats_key key = {
-		record->class, record->is_sleeping_lock, record->attribute_number
+		{ record->class, record->is_sleeping_lock, record->kind }, record->attribute_number
 	};
 	const uint64_t *addresses = &record->caller;
 	size_t count = 1;
@@ -120,7 +119,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *holder, double ticks)
 {
 	const struct stack_stats_key key = {
-		holder->class, holder->is_sleeping_lock, holder->thread_id
+		{ holder->class, holder->is_sleeping_lock, holder->kind }, holder->thread_id
 	};
 	const uint64_t *addresses = holder->frames;
 	struct stack_entry *entry;

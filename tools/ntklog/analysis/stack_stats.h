@@ -52,7 +52,9 @@ struct stack_sum {
  * Values of a record of a spin lock or a resource; times in cycles.
  * @is_sampled: not all acquisitions have a record, because a sample rate is above 1
  * @is_wait_only: the record has a wait and no hold
- * @class: key of the lock's class; used only if stacks are told apart by lock
+ * @class: key of the lock's class; used, as @is_sleeping_lock and @kind, only if stacks are told
+ *	apart by lock
+ * @kind: of a lock that tasks sleep for: enum resource_kind; of a spin lock 0
  * @attribute_number: the task, or the number of the value of the attribute of --by; used only if
  *	@has_attribute
  * @caller: address of the caller, which is the stack of a record without one if stacks are told
@@ -69,14 +71,14 @@ struct stack_record {
 	uint64_t hold;
 	uint64_t class;
 	bool is_sleeping_lock;
+	uint8_t kind;
 	uint32_t attribute_number;
 	uint64_t caller;
 };
 
-/* @class and @attribute_number are 0 if stacks are not told apart by them. */
+/* @lock and @attribute_number are 0 if stacks are not told apart by them. */
 struct stack_stats_key {
-	uint64_t class;
-	uint64_t is_sleeping_lock;
+	struct charged_class_key lock;
 	uint64_t attribute_number;
 	uint64_t addresses[];
 };

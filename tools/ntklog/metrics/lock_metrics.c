@@ -22,8 +22,7 @@
  */
 struct class_sums {
 	const char *kind;
-	uint64_t key;
-	bool is_sleeping_lock;
+	struct charged_class_key key;
 	char class[NAME_SIZE];
 	const struct spinlock_sum *spinlock;
 	const struct resource_sum *resource;
@@ -63,7 +62,7 @@ static void add_spinlock(struct interval_sums *sums, const char *class, uint64_t
 		return;
 	*sum = (struct class_sums) {
 		.kind = kind_of_modes(spinlock->mode_mask),
-		.key = key,
+		.key.class = key,
 		.spinlock = spinlock,
 		.wait = spinlock->wait.sum,
 		/* Records of waits alone do not tell the number of acquisitions. */
@@ -87,8 +86,7 @@ static void add_resource(struct interval_sums *sums, const char *class,
 			continue;
 		*sum = (struct class_sums) {
 			.kind = resource_kinds[kind].name,
-			.key = entry->key.address,
-			.is_sleeping_lock = true,
+			.key = { entry->key.address, true, kind },
 			.resource = resource,
 			.wait = resource->wait.sum,
 			.acquisition_count = (double)resource->release_count,
@@ -179,9 +177,7 @@ static int compare_keys(const void *left, const void *right)
 {
 	const struct class_sums *a = left, *b = right;
 
-	if (a->is_sleeping_lock != b->is_sleeping_lock)
-		return a->is_sleeping_lock - b->is_sleeping_lock;
-	return a->key < b->key ? -1 : a->key > b->key;
+	return memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
 /* Find the series of the class of a row; the classes are in the order of compare_keys(). */
@@ -189,18 +185,14 @@ static struct lock_series *find_series_of_row(struct lock_metrics *metrics,
 					      const struct interval_sums *sums,
 					      const struct charge_row *row)
 {
-	const struct class_sums key = {
-		.key = row->key.class->key.class,
-		.is_sleeping_lock = row->key.class->key.is_sleeping_lock,
-	};
+	const struct class_sums key = { .key = row->key.class->key };
 	const struct class_sums *sum = sums->class_count ?
 		bsearch(&key, sums->classes, sums->class_count, sizeof(*sum),
 			compare_keys) : NULL;
 
 	if (sum)
 		return sum->series;
-	return lock_series_find_other(metrics, key.is_sleeping_lock ?
-				      resource_kinds[RESOURCE_KIND_LINUX_MUTEX].name : "spinlock");
+	return lock_series_find_other(metrics, charged_class_kind_name(&key.key));
 }
 
 static const char *holder_name_of_row(const struct charge_sums *charge_sums,

@@ -191,11 +191,13 @@ static void add_lock(struct answer *answer, const struct charged_class *class, s
 	uint64_t free_ticks =
 		sum->wait_ticks - sum_held_ticks(sum) - sum->part_ticks[CHARGE_UNKNOWN];
 	const char *estimate_mark = sum->is_estimate ? "~" : "";
+	bool has_namesake = charged_class_has_namesake(sums, &class->key);
 	char name[NAME_SIZE], time[32], begin[32], text[512], suffix[64] = "";
 
 	names_format_address(report->names, class->key.class, name, sizeof(name));
-	answer_add_line(answer, "%zu. %s: %s%s (%.0f%%) in %s%" PRIu64 " wait%s", number, name,
-			estimate_mark,
+	answer_add_line(answer, "%zu. %s%s%s: %s%s (%.0f%%) in %s%" PRIu64 " wait%s", number, name,
+			has_namesake ? " " : "",
+			has_namesake ? charged_class_kind_name(&class->key) : "", estimate_mark,
 			answer_format_time(report, sum->wait_ticks, time, sizeof(time)),
 			100 * answer_share(sum->wait_ticks, sums->total.wait_ticks), estimate_mark,
 			sum->wait_count, sum->wait_count == 1 ? "" : "s");
@@ -547,7 +549,9 @@ json_t *answer_json(const struct report *report)
 
 		names_format_address(report->names, sorted[i]->key.class, name, sizeof(name));
 		json_array_append_new(locks,
-				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:o}", "lock", name,
+				      json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:o}",
+						"lock", name, "kind",
+						charged_class_kind_name(&sorted[i]->key),
 						"waits", (json_int_t)sum->wait_count,
 						"wait_total_ns", (double)sum->wait_ticks * ns,
 						"wait_max_ns", (double)sum->longest_wait * ns,

@@ -416,7 +416,7 @@ int convert_to_pprof(struct etl_file *file, const struct names *names,
 	if (profile.message) {
 		add_profile_header(&profile, &analysis);
 		for (entry = analysis.stacks.stacks; entry; entry = entry->hh.next)
-			add_stack(&profile, &entry->sum, entry->key.class,
+			add_stack(&profile, &entry->sum, entry->key.lock.class,
 				  entry->key.attribute_number, entry->key.addresses,
 				  entry->address_count);
 		for (i = 0; i < analysis.open_holds.count; i++)

@@ -125,8 +125,7 @@ bool flame_make_tree(struct flame_node *root, const struct report *report,
 	uint64_t number;
 
 	for (entry = stats->stacks; entry; entry = entry->hh.next) {
-		if (lock && (entry->key.class != lock->class ||
-			     entry->key.is_sleeping_lock != lock->is_sleeping_lock))
+		if (lock && memcmp(&entry->key.lock, lock, sizeof(*lock)))
 			continue;
 		number = entry->key.attribute_number;
 		is_complete &= add_stack(root, report, entry, is_split ?

@@ -28,6 +28,16 @@ static int compare_locks(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
+/* Name a lock, with its kind if it is a lock that sleeps in a trace with those of Linux. */
+static void set_name(const struct report *report, struct page_lock *lock)
+{
+	names_format_address(report->names, lock->key.class, lock->name, NAME_SIZE);
+	if (lock->key.is_sleeping_lock &&
+	    resource_stats_has_linux(&report->analysis->resources))
+		snprintf(lock->name + strlen(lock->name), 16, " %s",
+			 charged_class_kind_name(&lock->key));
+}
+
 static void add_spinlocks(const struct report *report, struct page_lock *locks, size_t *count)
 {
 	const struct spinlock_entry *from;
@@ -45,7 +55,7 @@ static void add_spinlocks(const struct report *report, struct page_lock *locks, 
 			.wait_cycles = from->sum.wait.sum,
 			.acquisition_count = from->sum.acquisition_count,
 		};
-		names_format_address(report->names, from->address, lock->name, NAME_SIZE);
+		set_name(report, lock);
 		++*count;
 	}
 }
@@ -53,24 +63,20 @@ static void add_spinlocks(const struct report *report, struct page_lock *locks, 
 static void add_resources(const struct report *report, struct page_lock *locks, size_t *count)
 {
 	const struct resource_stats *stats = &report->analysis->resources;
-	bool has_linux = resource_stats_has_linux(stats);
 	const struct resource_entry *from;
 
 	for (from = stats->resources; from; from = from->hh.next) {
 		struct page_lock *lock = &locks[(*count)++];
 
 		*lock = (struct page_lock){
-			.key = {from->key.address, true},
+			.key = { from->key.address, true, from->key.kind },
 			.resource = from,
 			.timeline = from->timeline,
 			.wait_cycles = from->sums[0].wait.sum + from->sums[1].wait.sum,
 			.acquisition_count =
 				from->sums[0].release_count + from->sums[1].release_count,
 		};
-		names_format_address(report->names, from->key.address, lock->name, NAME_SIZE);
-		if (has_linux)
-			snprintf(lock->name + strlen(lock->name), 16, " %s",
-				 resource_kinds[from->key.kind].name);
+		set_name(report, lock);
 	}
 }
 
@@ -79,19 +85,14 @@ static bool lock_has_record(const struct analysis *analysis, const struct charge
 {
 	const struct spinlock_entry *spinlock;
 	const struct resource_entry *resource;
-	struct resource_key resource_key = { .address = key->class };
+	const struct resource_key resource_key = { .address = key->class, .kind = key->kind };
 
 	if (!key->is_sleeping_lock) {
 		HASH_FIND(hh, analysis->spinlocks.locks, &key->class, sizeof(key->class), spinlock);
 		return spinlock;
 	}
-	for (; resource_key.kind < RESOURCE_KINDS; resource_key.kind++) {
-		HASH_FIND(hh, analysis->resources.resources, &resource_key, sizeof(resource_key),
-			  resource);
-		if (resource)
-			return true;
-	}
-	return false;
+	HASH_FIND(hh, analysis->resources.resources, &resource_key, sizeof(resource_key), resource);
+	return resource;
 }
 
 /* Add the locks that only waits are known of, such as waits that lasted until the end. */
@@ -105,7 +106,7 @@ static void add_open_locks(const struct report *report, struct page_lock *locks,
 		if (lock_has_record(report->analysis, &from->key))
 			continue;
 		*lock = (struct page_lock) { .key = from->key };
-		names_format_address(report->names, from->key.class, lock->name, NAME_SIZE);
+		set_name(report, lock);
 		++*count;
 	}
 }

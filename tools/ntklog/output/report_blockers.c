@@ -18,10 +18,21 @@ static char *lock_cell(const struct report *report, const void *row)
 		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class->key.class);
 }
 
+static char *kind_cell(const struct report *report, const void *row)
+{
+	return strdup(charge_row_is_of_others(&report->analysis->charge_sums, row) ? "(others)" :
+		      charged_class_kind_name(&row_of(row)->key.class->key));
+}
+
 /* The lock of a row of the table waiters. */
 static char *waited_lock_cell(const struct report *report, const void *row)
 {
 	return report->joins_locks_of_waiter ? strdup("(all)") : lock_cell(report, row);
+}
+
+static char *waited_kind_cell(const struct report *report, const void *row)
+{
+	return report->joins_locks_of_waiter ? strdup("(all)") : kind_cell(report, row);
 }
 
 static char *waiter_cell(const struct report *report, const void *row)
@@ -60,9 +71,12 @@ static double charged_max_cell(const struct report *report, const void *row)
 	return report_ticks_ns(report, (double)row_of(row)->longest_piece);
 }
 
+#define KIND_HELP	"spinlock (or rwlock), mutex, rwsem, ...; resource is NT's"
+
 static const struct column columns[] = {
 	TEXT_COLUMN("lock", "lock", lock_cell,
 		    "class of the lock, or its address; ~ marks a guess"),
+	TEXT_COLUMN("kind", "kind", kind_cell, KIND_HELP, .is_hidden = true),
 	TEXT_COLUMN("waiter", "waiter", waiter_cell, "what --by tells of the task that waited"),
 	TEXT_COLUMN("holder", "holder", holder_cell,
 		    "what --by tells of the holder meanwhile; or free, or unknown"),
@@ -106,6 +120,18 @@ static void make_title(struct report *report)
 	report->tables[REPORT_BLOCKERS].title = report->blockers_title;
 }
 
+/* Show the kinds of locks if a class has two, whose rows may differ in nothing else. */
+static void show_kinds(const struct report *report, struct table *table)
+{
+	const struct charge_sums *sums = &report->analysis->charge_sums;
+	const struct charged_class *class = sums->classes;
+
+	while (class && !charged_class_has_namesake(sums, &class->key))
+		class = class->hh.next;
+	if (class)
+		table_show_column_in_order(table, table_find_column(table, "kind"));
+}
+
 static void make_blockers(struct report *report)
 {
 	const struct charge_sums *sums = &report->analysis->charge_sums;
@@ -114,6 +140,7 @@ static void make_blockers(struct report *report)
 	for_each_charge_row(row, sums)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
 			table_add_row(&report->tables[REPORT_BLOCKERS], report, row);
+	show_kinds(report, &report->tables[REPORT_BLOCKERS]);
 	make_title(report);
 }
 
@@ -135,6 +162,7 @@ static double waits_cell(const struct report *report, const void *row)
 static const struct column waiter_columns[] = {
 	TEXT_COLUMN("lock", "lock", waited_lock_cell,
 		    "class of the lock, or its address; ~ marks a guess"),
+	TEXT_COLUMN("kind", "kind", waited_kind_cell, KIND_HELP, .is_hidden = true),
 	TEXT_COLUMN("waiter", "waiter", waiter_cell, "what --by tells of the task that waited"),
 	NUMBER_COLUMN("waits", "waits", CELL_COUNT, waits_cell, "number of waits"),
 	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, charged_total_cell, "sum of all waits",
@@ -213,6 +241,7 @@ static void make_waiters(struct report *report)
 	for_each_charge_row(row, sums)
 		if (row->key.kind == CHARGE_ROW_WAITER)
 			table_add_row(&report->tables[REPORT_WAITERS], report, row);
+	show_kinds(report, &report->tables[REPORT_WAITERS]);
 }
 
 const struct table_class report_waiters_class = {

@@ -354,6 +354,44 @@ class Page(Case):
                          [lock["lock"] for lock in answer["locks"][:5]])
 
 
+class Kinds(Case):
+    """Locks of two kinds may have a class in common: their waits are told apart."""
+
+    def setUp(self):
+        super().setUp()
+        self.write_events(
+            etl.stacks_rundown(7), spin_event(0, 100), spin_event(100, 110, wait=9),
+            sleeping_event(1000, 2000), stack_event_of(2000, HOLDER),
+            sleeping_event(2000, 2100, wait=40), stack_event_of(2100, WAITER),
+            sleeping_event(3000, 3300, kind="semaphore"), stack_event_of(3300, HOLDER),
+            sleeping_event(3300, 3400, wait=200, kind="semaphore"), stack_event_of(3400, OTHER))
+
+    WAITS = {"semaphore": 200, "mutex": 40, "spinlock": 9}
+
+    def test_tables_have_a_row_for_each_kind(self):
+        for table in "waiters", "blockers":
+            rows = json.loads(self.report("--json", "--table", table, "--by", "process"))[table]
+            total = {"waiters": "wait_total_ns", "blockers": "charged_total_ns"}[table]
+            self.assertEqual([(row["kind"], round(row[total] / NS)) for row in rows],
+                             list(self.WAITS.items()))
+            self.assertRegex(self.report("--table", table), r"\nlock +kind +waiter ")
+
+    def test_answer_names_the_kinds(self):
+        self.assertEqual([(lock["kind"], round(lock["wait_total_ns"] / NS)) for lock in
+                          json.loads(self.report("--json"))["answer"]["locks"]],
+                         list(self.WAITS.items()))
+        self.assertIn("\n1. my_lock semaphore: 100us (80%) in 1 wait\n", self.report())
+
+    def test_sections_of_the_page_have_the_waits_of_their_kind(self):
+        locks = tool.pictures_of_page(self.report("--html", "-"))["locks"]
+        self.assertEqual([lock["name"] for lock in locks],
+                         ["my_lock semaphore", "my_lock mutex", "my_lock"])
+        self.assertEqual([(lock["waits"], round(lock["wait"] / NS), round(lock["longest"] / NS))
+                          for lock in locks], [(1, ticks, ticks) for ticks in self.WAITS.values()])
+        self.assertEqual([[round(function[2] / NS) for function in lock["waiter_stacks"]["functions"]]
+                          for lock in locks[:2]], [[200], [40]])
+
+
 class Filtered(Case):
     """A wait is charged to its holder even if the filter leaves the holder out."""
 

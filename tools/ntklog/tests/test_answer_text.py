@@ -236,8 +236,8 @@ class Text(Case):
                             sleeping_event(11000, 16000),
                             sleeping_event(16000, 16100, 3000, thread=56)))
         text = self.report()
-        self.assertIn("\n1. my_lock: ~15.0ms (91%) in ~10 waits\n", text)
-        self.assertIn("\n2. my_lock: 1.50ms (9%) in 1 wait\n", text)
+        self.assertIn("\n1. my_lock spinlock: ~15.0ms (91%) in ~10 waits\n", text)
+        self.assertIn("\n2. my_lock mutex: 1.50ms (9%) in 1 wait\n", text)
         self.assertIn('\n"Longest" is of recorded waits. For all: ntklog set spinlock 1 1000 1\n', text)
 
     def test_sampled_waits_are_an_estimate(self):

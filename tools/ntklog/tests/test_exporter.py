@@ -101,6 +101,21 @@ class Metrics(ExporterCase):
         self.assertIn(("ntklog_lock_acquisitions_total", "spinlock", "class_70"),
                       self.scrape_after_update())
 
+    def test_holders_are_those_of_the_kind_of_lock(self):
+        """Locks of two kinds have one class."""
+        def event(kind, begin, end, wait):
+            return etl.linux_lock_event(
+                kind, address=lock_address(0), acquire=etl.START_CLOCK + begin, hold=end - begin,
+                wait=wait, delta=1, thread=55 + bool(wait), time_stamp=etl.START_CLOCK + end)
+
+        self.log_events(event("mutex", 1000, 2000, 0), event("mutex", 2000, 2100, 400),
+                        event("semaphore", 3000, 4000, 0), event("semaphore", 4000, 4100, 90))
+        self.start_exporter()
+        charged = {key[1:3]: round(value / TICK)
+                   for key, value in self.scrape_after_update().items()
+                   if key[0] == "ntklog_lock_charged_wait_seconds_total"}
+        self.assertEqual(charged, {("mutex", "class_0"): 400, ("semaphore", "class_0"): 90})
+
     def test_holders_are_limited(self):
         self.log_events(*(event for number in range(1, 7) for event in (
             self.spin_event(0, number * 10000, number * 10000 + 8000, caller=number),

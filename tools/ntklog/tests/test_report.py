@@ -563,8 +563,8 @@ resources,0xffff888012345678,1,resource,exclusive,1,3,0.816496580927726,3,1,1,0,
 resources,0xffff888012345678,1,resource,shared,0,0,,0,0,0,1,0,0,,0,0,0,0,0,0,,0,0,0,0,0,0,0,1
 resources,0x40,1,resource,shared,1,50,0.989949493661167,50,0,0,0,0,0,,0,0,0,0,0,5050000,\
 ,101000,101000,101000,101000,101000,0,1,0
-table,lock,waiter,holder,pieces,charged_total_ns,charged_total_error,charged_share,charged_max_ns
-blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
+table,lock,kind,waiter,holder,pieces,charged_total_ns,charged_total_error,charged_share,charged_max_ns
+blockers,0xffff888012345678,resource,task 55,(unknown),3,750000,,1,250000
 """)
 
     def test_json_equals_the_stored_json(self):
