@@ -146,7 +146,7 @@ uint64_t resource_stats_add(struct resource_stats *stats,
 		break;
 	case WMI_RESOURCE_ACTION_INITIALIZE:
 	case WMI_RESOURCE_ACTION_REINITIALIZE:
-		entry->init_count++;
+		entry->sums[RESOURCE_EXCLUSIVE].init_count++;
 		break;
 	}
 	return 0;

@@ -35,6 +35,7 @@ enum resource_access {
  * Sums of the exclusive owners of a resource, or of the shared ones.
  * @record_count: number of records of last releases
  * @wait_during_hold_count: number of waits that began during the sampled holds
+ * @init_count: number of initialisations, which are counted as exclusive
  * @max_depth: most acquisitions of one owner at once
  * @wait: distribution of the waits, cycles
  * @hold: distribution of the known holds, cycles
@@ -46,6 +47,7 @@ struct resource_sum {
 	uint64_t waited_count;
 	uint64_t wait_during_hold_count;
 	uint64_t excessive_wait_count;
+	uint64_t init_count;
 	uint32_t max_depth;
 	struct histogram wait;
 	struct histogram hold;
@@ -68,7 +70,6 @@ struct resource_key {
 struct resource_entry {
 	struct resource_key key;
 	struct resource_sum sums[RESOURCE_ACCESSES];
-	uint64_t init_count;
 	struct timeline *timeline;
 	UT_hash_handle hh;
 };

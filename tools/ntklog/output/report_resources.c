@@ -131,7 +131,7 @@ static double depth_cell(const struct report *report, const void *row)
 
 static double initialized_cell(const struct report *report, const void *row)
 {
-	return (double)((const struct resource_row *)row)->entry->init_count;
+	return (double)sum_of(row)->init_count;
 }
 
 static const struct column columns[] = {
@@ -203,7 +203,8 @@ static const struct column columns[] = {
 		      "greatest number of acquisitions that one owner had; 1 of Linux' locks",
 		      .drop_order = 12),
 	NUMBER_COLUMN("initialized", "initialized", CELL_COUNT, initialized_cell,
-		      "initialisations of the resource", .is_hidden = true),
+		      "initialisations of the resource, all in its row exclusive",
+		      .is_hidden = true),
 };
 
 static void add_row(struct report *report, const struct resource_entry *entry,
@@ -216,7 +217,7 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	};
 	struct split_pair split = { 0 };
 
-	if (!sum->record_count && !sum->excessive_wait_count)
+	if (!sum->record_count && !sum->excessive_wait_count && !sum->init_count)
 		return;
 	if (!is_others) {
 		split = report_split_pair(report, entry->key.address);

@@ -328,7 +328,8 @@ class Resources(Case):
         self.assertEqual((exclusive["excessive"], shared["excessive"]), (1, 2))
         self.assertAlmostEqual(exclusive["wait_max_ns"], 500 * NS)
         self.assertAlmostEqual(exclusive["hold_max_ns"], 70 * NS)
-        self.assertEqual((shared["depth"], shared["initialized"]), (3, 1))
+        self.assertEqual((shared["depth"], exclusive["initialized"], shared["initialized"]),
+                         (3, 1, 0))
 
 
     def test_weights_follow_the_rules_of_the_sampling(self):
@@ -560,7 +561,7 @@ lock                waiter   holder     pieces   charged   share  charged max
 resources,0xffff888012345678,1,resource,exclusive,1,3,0.816496580927726,3,1,1,0,0.00075,750000,\
 ,250000,250000,250000,250000,250000,303000,,101000,101000,101000,\
 101000,101000,0,44,1
-resources,0xffff888012345678,1,resource,shared,0,0,,0,0,0,1,0,0,,0,0,0,0,0,0,,0,0,0,0,0,0,0,1
+resources,0xffff888012345678,1,resource,shared,0,0,,0,0,0,1,0,0,,0,0,0,0,0,0,,0,0,0,0,0,0,0,0
 resources,0x40,1,resource,shared,1,50,0.989949493661167,50,0,0,0,0,0,,0,0,0,0,0,5050000,\
 ,101000,101000,101000,101000,101000,0,1,0
 table,lock,kind,waiter,holder,pieces,charged_total_ns,charged_total_error,charged_share,charged_max_ns

@@ -50,7 +50,7 @@ SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 KEYS = {"locks": ("lock",), "callers": ("caller", "lock"), "resources": ("resource", "kind", "class"),
         "stacks": ("stack",), "threads": ("thread",)}
 SUMS = ("sampled", "acquisitions", "releases", "contention", "spins", "switches", "wait_total_ns",
-        "hold_total_ns", "run_total_ns", "ready_total_ns")
+        "hold_total_ns", "run_total_ns", "ready_total_ns", "initialized")
 OF_SWITCHES = ("task", "thread", "process", "cgroup", "cpu")
 ALL = OF_SWITCHES + ("caller", "function", "stack", "irql")
 
@@ -79,6 +79,12 @@ class By(Case):
                 stack_event_of(at + 20 + number, 0xFFFFFFFF81000601, WAITER, thread=thread),
                 sleeping_event(at + 60, at + 100 + number, number % 6 * 7, thread=thread,
                                action=(0x22, 0x24)[number % 2]),
+                etl.perfinfo(0x052B, etl.resource_data(
+                    action=(0x22, 0x24, 0x42)[number % 3] | 0x10000, wait=0, thread=thread),
+                    time_stamp=BASE + at + 150),
+                etl.perfinfo(0x052B, etl.resource_data(action=0x10008, hold=0, thread=56 + number % 2,
+                                                       address=LOCK + number % 2 * 0x500),
+                             time_stamp=BASE + at + 160),
                 switch_event(at + 200, thread, 55 + (number + 1) % 4, state=1 + number % 5),
             ]
         parts = [(events[start:start + 40], cpu) for cpu, events in enumerate((first, second))
@@ -103,6 +109,12 @@ class By(Case):
                         self.assertTrue(math.isclose(sums.pop(key), row.get(name, 0), rel_tol=1e-9,
                                                      abs_tol=1e-3), (table, by, key))
                 self.assertEqual(sums, {}, (table, by))
+
+    def test_initialisations_are_counted_once(self):
+        self.write_mixed_records()
+        for options in (), ("--by", "thread"), ("--filter", "!(hold > 20us)"):
+            rows = self.rows_of_table("resources", *options)
+            self.assertEqual(sum(row["initialized"] for row in rows), 40, options)
 
     def test_rows_tell_which_process_had_the_lock(self):
         self.write_events(spin_event(0, 100, thread=55), spin_event(200, 400, 50, thread=56),
