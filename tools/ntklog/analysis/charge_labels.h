@@ -4,14 +4,19 @@
 
 /* Names of waiters and holders, and of the places in which holders have no CPU. */
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "charge.h"
 #include "names.h"
 
-/* Bytes of the longest label: the functions of a stack, and charge_context_text(). */
-#define CHARGE_LABEL_SIZE	((CHARGE_FRAMES_MAX + 1) * NAME_SIZE)
+/*
+ * Bytes of the longest label: the path of a cgroup, and charge_context_text(). The functions of a
+ * stack are shorter, and so is the chain of charge_format_absence(): at most 4 locks and 4 tasks,
+ * the function in which the last one is blocked, and the words between them.
+ */
+#define CHARGE_LABEL_SIZE	(PATH_MAX + NAME_SIZE)
 
 /* Text before the holder of a lock that another holder waits for. */
 #define CHARGE_HELD_BY	", held by "

@@ -306,6 +306,22 @@ class By(Case):
         ends = [row["by"][-16:] for row in self.rows_of_table("locks", "--by", "stack")]
         self.assertEqual(sorted(ends), ["long_7 (softirq)", "nglonglonglong_7", "nglonglonglong_8"])
 
+    def test_longest_paths_of_cgroups_are_told_apart(self):
+        paths = ["/" + "%s_%d" % ("slice/" * 682, number) for number in (1, 2)]
+        self.assertEqual(len(paths[0]), 4095)
+        with open(self.path + ".names", "a", encoding="utf-8") as stream:
+            for thread, path in zip((61, 62), paths):
+                stream.write("thread %d task\t%d\t%s\n" % (thread, thread, path))
+        self.write_events(spin_event(0, 100, 20, thread=61), spin_event(200, 300, 20, thread=62),
+                          spin_event(400, 500, 20, thread=61, flags=0x81))
+        labels = [*paths, paths[0] + " (interrupt)"]
+        self.assertEqual(sorted(row["by"] for row in self.rows_of_table(
+            "locks", "--by", "cgroup")), sorted(labels))
+        waits = self.rows_of_table("longest", "--by", "cgroup")
+        self.assertEqual(sorted(row["by"] for row in waits), sorted(labels))
+        self.assertEqual({row["waiter"].split(" [")[1] for row in waits},
+                         {path + "]" for path in paths})
+
 
 if __name__ == "__main__":
     tap.main()
