@@ -325,6 +325,7 @@ void spinlock_stats_add(struct spinlock_stats *stats, struct spinlock_pair *pair
 	bool in_step = is_in_step(stats, sample);
 	double weight = (double)sample->weight;
 
+	stats->backward_count += record->is_backward;
 	if (!add_record(sum, sample, hold, in_step))
 		stats->no_memory = true;
 	if ((stats->sums_by_cpu || sample->origin.observation != OBSERVATION_ON) &&

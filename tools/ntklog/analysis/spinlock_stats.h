@@ -141,6 +141,7 @@ struct spinlock_sample {
  * @evicted_score: score of the pair that was evicted last: its wait is an upper limit of the waits
  *	that any pair in the table lacks, because they were recorded before the pair was added
  * @total: sums of all records, after spinlock_stats_finish()
+ * @backward_count: number of records released before they were acquired; their hold counts as 0
  * @step_watch: last records of each CPU that the acquire rate has selected
  */
 struct spinlock_stats {
@@ -155,6 +156,7 @@ struct spinlock_stats {
 	uint64_t evicted_count;
 	struct spinlock_score evicted_score;
 	struct spinlock_sum total;
+	uint64_t backward_count;
 	struct step_watch step_watch;
 	bool no_memory;
 	struct spinlock_pair *cache[1 << SPINLOCK_CACHE_BITS];

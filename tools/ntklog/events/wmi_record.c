@@ -70,6 +70,10 @@ void spinlock_record_read(struct spinlock_record *record, const struct etl_event
 		memcpy(&raw, event->data, sizeof(raw));
 		READ_SPINLOCK(record, raw);
 	}
+	if (record->release_time < record->acquire_time) {
+		record->acquire_time = record->release_time;
+		record->is_backward = true;
+	}
 }
 
 /**
@@ -146,8 +150,7 @@ static bool spinlock_is_impossible(const struct spinlock_record *record,
 	uint64_t hold = record->release_time - record->acquire_time;
 	uint32_t wait = record->spin_count ? record->wait_time : 0;
 
-	return record->release_time < record->acquire_time ||
-	       predates_clock((double)hold + wait, file, event);
+	return predates_clock((double)hold + wait, file, event);
 }
 
 static bool resource_is_impossible(const struct resource_record *record,

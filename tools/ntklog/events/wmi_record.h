@@ -15,6 +15,9 @@
 
 /*
  * A WMI_SPINLOCK. Times are in cycles.
+ * @acquire_time: time of the acquisition; that of the release if the record has a later one
+ * @is_backward: the record has a release before the acquisition, because the clock was set back or
+ *	was that of another CPU
  * @spin_count: number of spins; 0 for an uncontended acquisition
  * @depth: number of locks that the processor tracked at the release
  * @rule: WMI_SPINLOCK_RULE_*, which counts only if the file has a rundown of ntklog
@@ -32,6 +35,7 @@ struct spinlock_record {
 	uint8_t mode;
 	bool dpc;
 	bool isr;
+	bool is_backward;
 	uint8_t irql;
 	uint8_t rule;
 	uint32_t interrupt_count;

@@ -442,6 +442,10 @@ void report_print_facts(const struct report *report, FILE *stream, const char *b
 			   analysis->open_holds.wait_count == 1 ? "" : "s");
 	}
 	print_stack_counts(&analysis->stacks.counts, stream, before, after);
+	if (analysis->spinlocks.backward_count)
+		print_fact(stream, before, after,
+			   "%" PRIu64 " acquisitions end before they begin: their holds count as 0",
+			   analysis->spinlocks.backward_count);
 	if (file->other_buffers)
 		print_fact(stream, before, after,
 			   "%" PRIu64 " buffers hold no events: they were skipped",

@@ -44,7 +44,7 @@ class Known(unittest.TestCase):
         self.check_spin_lock(32, padding=False)
 
     def test_hold_of_a_spin_lock_is_release_minus_acquisition(self):
-        for acquire, release, hold in ((5, 5, "0"), (5, 2 ** 20, str(2 ** 20 - 5))):
+        for acquire, release, hold in ((5, 5, "0"), (6, 5, "0"), (5, 2 ** 20, str(2 ** 20 - 5))):
             for bits in 32, 64:
                 data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(
                     bits, acquire=acquire, release=release), bits=bits), bits=bits)

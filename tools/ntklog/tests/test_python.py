@@ -335,7 +335,7 @@ class Damage(Python):
         self.assertEqual(len(self.read_events(tolerant=True)), 5)
 
     def test_record_of_impossible_times_is_damage(self):
-        self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(acquire=1001, release=1000))))
+        self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(acquire=0, release=2 ** 62))))
         self.assertEqual(len(self.read_events(tolerant=True)), 3)
         with self.assertRaisesRegex(ntklog.DamageError, "longer than the clock"):
             self.read_events()
