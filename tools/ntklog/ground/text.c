@@ -8,6 +8,14 @@
 
 #include "text.h"
 
+/* Test for an invisible character that makes text appear in another order than it is in. */
+static bool controls_direction(unsigned int character)
+{
+	return character == 0x061C || character == 0x200E || character == 0x200F ||
+	       (character >= 0x202A && character <= 0x202E) ||
+	       (character >= 0x2066 && character <= 0x2069);
+}
+
 /* Return the length of the UTF-8 character at @at, or 0 if it is malformed or a control one. */
 static size_t utf8_character_length(const unsigned char *at)
 {
@@ -36,7 +44,7 @@ static size_t utf8_character_length(const unsigned char *at)
 	if (character < least[length] || character > 0x10FFFF ||
 	    (character >= 0xD800 && character < 0xE000) ||
 	    /* Terminals obey control characters of the set C1 like escape sequences. */
-	    (character >= 0x80 && character < 0xA0))
+	    (character >= 0x80 && character < 0xA0) || controls_direction(character))
 		return 0;
 	return length;
 }
@@ -129,7 +137,7 @@ void text_clean_large(char *text, size_t size)
 
 /**
  * text_clean() - replace malformed UTF-8 and control characters by "?"
- * @text: text to change; tabs and newlines stay
+ * @text: text to change; each byte of such a character becomes "?"; tabs and newlines stay
  */
 void text_clean(char *text)
 {

@@ -252,6 +252,17 @@ class Text(Case):
         answer = self.report().split("\n\n")[0]
         self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f]", answer), answer)
 
+    def test_names_cannot_change_the_direction_of_text(self):
+        marks = [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+        with open(self.path + ".names", "a", encoding="utf-8") as stream:
+            stream.write("thread 99 a%sb\u05d0\u200d\n" % "".join(map(chr, marks)))
+        self.write_events(sleeping_event(1000, 5000), sleeping_event(5000, 5100, 4000, thread=99))
+        for options in (), ("--by", "thread"), ("--html", "-"), ("--json",):
+            text = self.report(*options)
+            self.assertEqual([hex(mark) for mark in marks if chr(mark) in text], [])
+        self.assertIn(" a%sb\u05d0\u200d" % ("?" * (3 * len(marks) - 1)),
+                      self.report("--by", "thread"))
+
     def test_report_of_one_table_has_no_answer(self):
         self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
         self.assertNotIn("Tasks waited", self.report("--table", "locks"))
