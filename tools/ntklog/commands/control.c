@@ -334,9 +334,9 @@ int command_list(int argc, char **argv)
 	static const struct argp argp = {
 		.options = json_options,
 		.parser = parse_option,
-		.doc = "Print what the module offers: events, parameters with their limits and\n"
-		       "present values, and sessions. Where the running kernel does not allow a kind\n"
-		       "of lock, the reason is behind it.",
+		.doc = "Print what the module offers: events, parameters with their limits and present\n"
+		       "values, and sessions. Where the running kernel does not allow a kind of lock,\n"
+		       "the reason is behind it.",
 	};
 
 	return parse_and_run(&argp, argc, argv, print_list);
@@ -374,11 +374,11 @@ int command_set(int argc, char **argv)
 		.parser = parse_arguments,
 		.args_doc = "spinlock SPINS ACQUIRE_RATE CONTENTION_RATE [HOLD_THRESHOLD]\n"
 			    "resource RELEASE_RATE CONTENTION_RATE EXCESSIVE_TIMEOUTS",
-		.doc = "Set the parameters of the sampling, which are those of all sessions: all\n"
-		       "of them, or none if one is refused. A rate is one in so many: a greater number\n"
-		       "writes fewer records. Those of spin locks are in the order of\n"
-		       "xperf -setspinlocksample. The hold threshold stays if it is not given.\n"
-		       "ntklog list prints what each parameter means and its limits.",
+		.doc = "Set the parameters of the sampling, which are those of all sessions: all of\n"
+		       "them, or none if one is refused. A rate is one in so many: a greater number\n"
+		       "writes fewer records. Those of spin locks are in the order of xperf\n"
+		       "-setspinlocksample. The hold threshold stays if it is not given. ntklog list\n"
+		       "prints what each parameter means and its limits.",
 	};
 
 	return parse_and_run(&argp, argc, argv, set_parameters);

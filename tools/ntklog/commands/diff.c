@@ -520,17 +520,17 @@ static const struct argp diff_argp = {
 	.children = diff_children,
 	.parser = parse_option,
 	.args_doc = "BEFORE AFTER",
-	.doc = "Compare two ETL files: sums of waits and holds by lock and caller, the greatest\n"
-	       "change first. Record both for the same time or work, because sums are compared.\n"
-	       "A directory stands for its files *.etl, such as those of many machines, of which\n"
-	       "the sums are added up.\n"
-	       "\vA change has a confidence interval of 95 percent, from the sampling of both files\n"
-	       "and from the random arrival of events. A change inside it is \"noise\";\n"
+	.doc = "Compare two ETL files: sums of waits and holds by lock and caller, the\n"
+	       "greatest change first. Record both for the same time or work, because sums are\n"
+	       "compared. A directory stands for its files *.etl, such as those of many\n"
+	       "machines, of which the sums are added up.\n"
+	       "\vA change has a confidence interval of 95 percent, from the sampling of both\n"
+	       "files and from the random arrival of events. A change inside it is \"noise\";\n"
 	       "\"unknown\" means that too few events were sampled to tell the interval, or that\n"
 	       "only one side has the row, and a side has no FILE.names, or that the modes of\n"
-	       "the files record different waits of spin locks, or that one side did not record\n"
-	       "this kind of lock.\n"
-	       "Waits that had not ended are named, but not compared.",
+	       "the files record different waits of spin locks, or that one side did not\n"
+	       "record this kind of lock. Waits that had not ended are named, but not\n"
+	       "compared.",
 };
 
 /**

@@ -383,9 +383,10 @@ static const struct argp_option held_options[] = {
 static const struct argp held_argp = {
 	.options = held_options,
 	.parser = parse_option,
-	.doc = "Print which tasks wait for locks that sleep, which tasks hold these locks, since\n"
-	       "when, and where the holders are blocked. Tasks that wait for each other are a\n"
-	       "deadlock. It knows the locks that were acquired while a session records them.",
+	.doc = "Print which tasks wait for locks that sleep, which tasks hold these locks,\n"
+	       "since when, and where the holders are blocked. Tasks that wait for each other\n"
+	       "are a deadlock. It knows the locks that were acquired while a session records\n"
+	       "them.",
 };
 
 /**

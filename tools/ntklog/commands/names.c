@@ -84,10 +84,11 @@ int command_names(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_option,
 		.args_doc = "FILE",
-		.doc = "Write FILE.names, as ntklog record does, for a FILE that was made in another way\n"
-		       "on this machine since its last boot: with cat from the files of a session, or\n"
-		       "through a pipe. Threads that have ended have no name, nor have modules that were\n"
-		       "unloaded. Classes of locks are named only as far as the module still notes them.",
+		.doc = "Write FILE.names, as ntklog record does, for a FILE that was made in another\n"
+		       "way on this machine since its last boot: with cat from the files of a session,\n"
+		       "or through a pipe. Threads that have ended have no name, nor have modules that\n"
+		       "were unloaded. Classes of locks are named only as far as the module still\n"
+		       "notes them.",
 	};
 	static struct names_writer writer;
 	const char *path = NULL;

@@ -57,8 +57,8 @@ int command_selftest(int argc, char **argv)
 		       "session records them, on a lock of the module's own, in each context that it\n"
 		       "is for, and print the state after the call: the lock's word, preemption,\n"
 		       "softirqs, interrupts, slots in the tracking. A value that differs from the\n"
-		       "kernel's own function's is followed by the latter, in parentheses.\n"
-		       "Exit status 1 if something differs or cannot be tried.",
+		       "kernel's own function's is followed by the latter, in parentheses. Exit status\n"
+		       "1 if something differs or cannot be tried.",
 	};
 	static char text[TEXT_SIZE];
 	int err;

@@ -312,8 +312,8 @@ static const struct argp top_argp = {
 	.doc = "Show the locks that are waited for most, each second anew. It uses a session\n"
 	       "of its own; others go on. The columns are those of ntklog report. Below the\n"
 	       "tables are the longest waits that go on, with the holders. Keys on a terminal:\n"
-	       "s sort, f filter by name, p processes that wait, t threads that wait, a locks one\n"
-	       "by one, space pause, h help, q quit.",
+	       "s sort, f filter by name, p processes that wait, t threads that wait, a locks\n"
+	       "one by one, space pause, h help, q quit.",
 };
 
 /**

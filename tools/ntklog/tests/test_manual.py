@@ -85,6 +85,14 @@ class Manual(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             self.assertEqual(result.stderr, "ntklog: cannot write: No space left on device\n")
 
+    def test_help_has_no_line_of_few_words_within_a_paragraph(self):
+        for command in COMMANDS:
+            lines = run_command(NTKLOG, command, "--help").stdout.split("\n")
+            indents = [re.match(" *", line).end() if line else None for line in lines]
+            few = [line for line, indent, following in zip(lines, indents, indents[1:])
+                   if indent == following and len(line.split()) in (1, 2)]
+            self.assertEqual(few, [], command)
+
     def test_help_has_all_commands(self):
         text = run_command(NTKLOG, "--help").stdout
         for command in COMMANDS:
