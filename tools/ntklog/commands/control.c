@@ -259,6 +259,8 @@ static int set_parameters(const struct options *options)
 		}
 		values[i] = value;
 	}
+	if (parameter_group_check(parameters, values, count))
+		return NTKLOG_USAGE;
 	if (parameter_group_put(parameters, values, count) ||
 	    parameter_group_get(parameters, values))
 		return NTKLOG_FAILED;

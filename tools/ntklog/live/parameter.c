@@ -112,7 +112,15 @@ int parameter_group_get(const struct parameter_group *group, uint32_t *values)
 	return 0;
 }
 
-static int check_values(const struct parameter_group *group, const uint32_t *values, size_t count)
+/**
+ * parameter_group_check() - check that values are in range
+ * @group: the group
+ * @values: new values
+ * @count: number of @values
+ *
+ * Return: 0, or -1 after a message.
+ */
+int parameter_group_check(const struct parameter_group *group, const uint32_t *values, size_t count)
 {
 	size_t i;
 
@@ -133,7 +141,7 @@ static int check_values(const struct parameter_group *group, const uint32_t *val
 /**
  * parameter_group_put() - set the values of a group, all or none
  * @group: the group
- * @values: new values
+ * @values: new values, which parameter_group_check() has accepted
  * @count: number of @values; optional parameters that are left out keep their values
  *
  * Return: 0, or -1 after a message.
@@ -143,8 +151,6 @@ int parameter_group_put(const struct parameter_group *group, const uint32_t *val
 	uint32_t words[1 + PARAMETERS_MAX] = { group->class };
 	uint32_t status;
 
-	if (check_values(group, values, count))
-		return -1;
 	memcpy(words + 1, values, count * sizeof(*values));
 	if (kernel_set_system_information(words, (1 + count) * sizeof(*words), &status))
 		return -1;

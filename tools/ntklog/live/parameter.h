@@ -38,6 +38,8 @@ extern const size_t parameter_group_count;
 const struct parameter_group *parameter_group_find(const char *name);
 int parameter_get(const char *group, const char *name, uint32_t *value);
 int parameter_group_get(const struct parameter_group *group, uint32_t *values);
+int parameter_group_check(const struct parameter_group *group, const uint32_t *values,
+			  size_t count);
 int parameter_group_put(const struct parameter_group *group, const uint32_t *values,
 			size_t count);
 

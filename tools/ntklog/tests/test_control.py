@@ -37,7 +37,7 @@ class Refused(unittest.TestCase):
                 ("resource 1 0 1", "contention_sample_rate: 0 is out of range"),
                 ("resource 1 1 0", "excessive_timeouts: 0 is out of range")):
             with self.subTest(arguments):
-                self.check_refused(1, words, "set", *arguments.split())
+                self.check_refused(2, words, "set", *arguments.split())
 
     def test_malformed_parameters_are_refused(self):
         for arguments, words in (
