@@ -300,18 +300,22 @@ static void restore_module(struct record_command *record, bool has_failed)
 		setting_restore(&record->rate_settings[i]);
 }
 
+/* Record one file. Returns enum ntklog_exit_status. */
 static int record_file(struct record_command *record)
 {
 	static const int more_signals[] = { SIGCHLD, 0 };
 	struct recording *recording = &record->recording;
-	int err;
+	int status = NTKLOG_FAILED, err;
 
 	if (trace_file_open_stream(&record->trace))
-		return -1;
+		return status;
 	/* Reading all symbols takes a while, so it precedes the start. */
-	err = (record->trace.has_names && names_writer_prepare(&record->trace.names)) ||
-	      (record->trap.condition && trap_open(&record->trap, &record->trace)) ||
-	      recording_claim(recording, record->session_number) ||
+	err = record->trace.has_names && names_writer_prepare(&record->trace.names);
+	if (!err && record->trap.condition) {
+		status = trap_open(&record->trap, &record->trace);
+		err = status;
+	}
+	err = err || recording_claim(recording, record->session_number) ||
 	      recording_take_signals(recording, more_signals) || change_module_settings(record);
 	/* The default groups depend on the mode, which the module has by now. */
 	if (!err && !record->settings.groups)
@@ -320,7 +324,9 @@ static int record_file(struct record_command *record)
 	/* The module refuses some changes of its settings while a session runs. */
 	recording_close(recording);
 	restore_module(record, err);
-	return trace_file_close(&record->trace) || err ? -1 : 0;
+	if (!trace_file_close(&record->trace) && !err)
+		return NTKLOG_OK;
+	return status ? status : NTKLOG_FAILED;
 }
 
 /*
@@ -360,7 +366,7 @@ static int record_files(struct record_command *record)
 	char *path;
 	bool condition_was_met = true, has_file = false;
 	sigset_t mask;
-	int err = 0;
+	int status = NTKLOG_OK;
 
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	if (kernel_check())
@@ -368,23 +374,24 @@ static int record_files(struct record_command *record)
 	/* Let a write fail with an error, which is reported, instead of ending this process. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (recording_number = 1; !err && condition_was_met && !record->must_end &&
+	for (recording_number = 1; !status && condition_was_met && !record->must_end &&
 	     recording_number <= record->trap.recording_count; recording_number++) {
 		record->trace = trace;
 		path = make_path(record, recording_number);
 		record->trace.path = path;
-		err = !path || record_file(record);
+		status = path ? record_file(record) : NTKLOG_FAILED;
 		condition_was_met = record->trap.condition_was_met;
 		has_file |= condition_was_met || !record->trap.condition;
-		if (!err && condition_was_met && record->trap.exec_command)
-			err = child_run_exec(record->trap.exec_command, record->trace.path, &mask);
+		if (!status && condition_was_met && record->trap.exec_command &&
+		    child_run_exec(record->trap.exec_command, record->trace.path, &mask))
+			status = NTKLOG_FAILED;
 		trap_close(&record->trap);
 		free(path);
 		record->must_end |= signal_is_pending();
 	}
 	filter_free(record->trap.condition);
-	if (err)
-		return NTKLOG_FAILED;
+	if (status)
+		return status;
 	if (!has_file && !record->child.command)
 		return NTKLOG_NOT_MET;
 	return child_exit_status(&record->child);

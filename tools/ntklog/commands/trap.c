@@ -14,6 +14,7 @@
 #include "etl_reader.h"
 #include "event_type.h"
 #include "message.h"
+#include "status.h"
 #include "trap.h"
 #include "wmi_record.h"
 
@@ -110,7 +111,7 @@ const struct argp trap_argp = {
  * @trace: file to write, not made yet; the names of its addresses are read. Its path gets a suffix
  *	until the condition is met
  *
- * Return: 0, or -1 after a message; trap_close() in both cases.
+ * Return: NTKLOG_OK, or another enum ntklog_exit_status after a message; trap_close() in all cases.
  */
 int trap_open(struct trap *trap, struct trace_file *trace)
 {
@@ -124,31 +125,31 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 	/* At the end the number of left-out buffers is written to the header of the file. */
 	if (trace->fd >= 0 || (!stat(trace->path, &status) && !S_ISREG(status.st_mode))) {
 		message("--on: %s is not a regular file: give the name of one (-o)", trace->path);
-		return -1;
+		return NTKLOG_FAILED;
 	}
 	if (used & FILTER_NAMES_TASKS) {
 		message("--on: names of threads, processes and cgroups are not known while events are recorded: use the number of a thread");
-		return -1;
+		return NTKLOG_USAGE;
 	}
 	if (used && !trace->has_names) {
 		message("--on: the condition has names, which this recording does not read: leave --no-names out, and write a regular file");
-		return -1;
+		return NTKLOG_USAGE;
 	}
 	/* The classes of locks become known only while the session runs. */
 	trace->names.adds_classes = used & FILTER_NAMES_CLASSES;
 	if (filter_check_names(trap->condition, trace->names.symbols.names, false, error,
 			       sizeof(error))) {
 		message("--on: %s", error);
-		return -1;
+		return NTKLOG_USAGE;
 	}
 	/* A file that has the path already must stay if the condition is never met. */
 	if (asprintf(&trap->part_path, "%s" PART_SUFFIX, trace->path) < 0) {
 		trap->part_path = NULL;
 		message("--on: no memory for the path of the file");
-		return -1;
+		return NTKLOG_FAILED;
 	}
 	trace->path = trap->part_path;
-	return 0;
+	return NTKLOG_OK;
 }
 
 static void drop_oldest_buffer(struct trap *trap)

@@ -264,7 +264,7 @@ class Trap(Base):
                 (["--on", "process == 1"], [], "use the number of a thread"),
                 (["--on", "cgroup == /"], [], "use the number of a thread")):
             with self.subTest(arguments):
-                self.assertIn(message, self.run_trap(*arguments, names=names, status=1))
+                self.assertIn(message, self.run_trap(*arguments, names=names, status=2))
                 self.assertFalse(os.path.exists(self.etl))
 
 
