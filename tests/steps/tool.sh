@@ -28,7 +28,7 @@ run_test_file()
 }
 
 for name in dump sample windows stacks info damage rundown formats stream report report_rates \
-	report_output report_by ndjson errors answer answer_by answer_open answer_text off_cpu longest diff many convert convert_open pprof \
+	report_output report_by ndjson errors answer answer_by answer_open answer_text off_cpu longest diff many convert convert_open pprof output_files \
 	manual budget; do
 	run_test_file "test_$name" "$tried"
 done

@@ -21,6 +21,7 @@
 #include "macros.h"
 #include "message.h"
 #include "names_cache.h"
+#include "output_file.h"
 #include "put.h"
 
 #define CTF_MAGIC	0xC1FC1FC1u
@@ -47,8 +48,12 @@ struct packet_header {
 	uint64_t packet_size;
 } __attribute__((__packed__));
 
-/* @last_time: time of the last event of the stream, ticks */
+/*
+ * @last_time: time of the last event of the stream, ticks
+ * @has_file: the file of the stream was made
+ */
 struct ctf_stream {
+	bool has_file;
 	size_t used_bytes;
 	uint64_t first_time;
 	uint64_t last_time;
@@ -186,6 +191,7 @@ static int write_metadata(const struct ctf_conversion *ctf)
 		return -1;
 	stream = fopen(path, "w");
 	if (stream) {
+		output_note(path);
 		put_metadata(ctf, stream);
 		err = finish_output(stream, path);
 		fclose(stream);
@@ -232,6 +238,8 @@ static int write_packet(struct ctf_conversion *ctf, size_t processor)
 	if (asprintf(&path, "%s/cpu%zu", ctf->directory, processor) < 0)
 		return -1;
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd >= 0 && !stream->has_file)
+		stream->has_file = output_note(path);
 	while (fd >= 0 && written < stream->used_bytes) {
 		ssize_t n = write(fd, stream->packet + written, stream->used_bytes - written);
 
@@ -369,7 +377,9 @@ static int write_events(struct ctf_conversion *ctf)
 	const struct etl_event *event;
 	size_t i;
 
-	if (mkdir(ctf->directory, 0777) && errno != EEXIST) {
+	if (!mkdir(ctf->directory, 0777)) {
+		output_note(ctf->directory);
+	} else if (errno != EEXIST) {
 		message("%s: %s", ctf->directory, strerror(errno));
 		return -1;
 	}
@@ -413,6 +423,10 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	ctf->code_names.kind = CACHED_CODE;
 	make_uuid(ctf);
 	err = write_events(ctf);
+	if (err)
+		output_remove();
+	else
+		output_keep();
 	for (i = 0; i < ctf->stream_count; i++)
 		free(ctf->streams[i]);
 	free(ctf->streams);

@@ -22,6 +22,7 @@
 
 #include "charge_order.h"
 #include "message.h"
+#include "output_file.h"
 #include "perfetto_packet.h"
 #include "wmi_record.h"
 
@@ -462,15 +463,14 @@ static void put_events(struct perfetto_conversion *state)
  */
 int convert_to_perfetto(struct conversion *conversion, const char *path)
 {
-	FILE *stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
 	struct perfetto_conversion *state = calloc(1, sizeof(*state));
+	FILE *stream = state ? output_open(path) : NULL;
 	struct perfetto_writer *perfetto;
-	int err;
+	int err = 0;
 
-	if (!stream || !state) {
-		message("%s: %s", path, strerror(errno));
-		if (stream && stream != stdout)
-			fclose(stream);
+	if (!state)
+		message("%s: %s", path, strerror(ENOMEM));
+	if (!stream) {
 		free(state);
 		return -1;
 	}
@@ -486,13 +486,11 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	put_events(state);
 	perfetto_put_counters(perfetto);
 	out_flush(&perfetto->out);
-	err = finish_output(stream, path);
-	if (stream != stdout)
-		fclose(stream);
 	if (conversion->no_memory || perfetto->no_memory || perfetto->tracks.timelines.no_memory) {
 		message("%s: %s", path, strerror(ENOMEM));
 		err = -1;
 	}
+	err = output_close(stream, path, err);
 	perfetto_free_interned(perfetto);
 	perfetto_tracks_free(&perfetto->tracks);
 	free(state);

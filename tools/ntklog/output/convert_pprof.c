@@ -22,6 +22,7 @@
 #include "convert.h"
 #include "grow.h"
 #include "message.h"
+#include "output_file.h"
 #include "pprof.pb-c.h"
 
 /* Values of a sample, in the order of the profile. */
@@ -348,16 +349,19 @@ static int compress_profile(const struct profile *profile, const char *path)
 {
 	size_t size = pprof__profile__get_packed_size(profile->message), written = 0;
 	uint8_t *packed_bytes = malloc(size);
+	FILE *output = packed_bytes ? output_open(path) : NULL;
 	int fd, err = -1;
 	gzFile stream;
 
-	if (!packed_bytes) {
+	if (!packed_bytes)
 		message("%s: %s", path, strerror(ENOMEM));
+	if (!output) {
+		free(packed_bytes);
 		return -1;
 	}
 	pprof__profile__pack(profile->message, packed_bytes);
-	fd = strcmp(path, "-") ? -1 : dup(STDOUT_FILENO);
-	stream = fd < 0 ? gzopen(path, "we") : gzdopen(fd, "w");
+	fd = dup(fileno(output));
+	stream = fd < 0 ? NULL : gzdopen(fd, "w");
 	if (stream) {
 		while (written < size) {
 			int part = gzwrite(stream, packed_bytes + written,
@@ -372,7 +376,7 @@ static int compress_profile(const struct profile *profile, const char *path)
 	if (err)
 		message("%s: cannot write: %s", path, strerror(errno));
 	free(packed_bytes);
-	return err;
+	return output_close(output, path, err);
 }
 
 static void free_profile(struct profile *profile)

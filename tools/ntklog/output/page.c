@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Names come from the traced system and may hold any character. */
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "macros.h"
-#include "message.h"
 #include "names.h"
+#include "output_file.h"
 #include "page.h"
 #include "text.h"
 
@@ -126,12 +125,10 @@ void page_print_block(FILE *stream, const char *class, const char *text)
  */
 FILE *page_open(const char *path, const char *title)
 {
-	FILE *stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	FILE *stream = output_open(path);
 
-	if (!stream) {
-		message("%s: %s", path, strerror(errno));
+	if (!stream)
 		return NULL;
-	}
 	fprintf(stream, "%s%s</style>\n<title>ntklog: ", page_head, page_style);
 	page_print_text(stream, title);
 	fputs("</title>\n</head>\n<body>\n<header><h1>", stream);
@@ -293,7 +290,6 @@ static int print_json_part(const char *part, size_t size, void *stream)
 int page_close(FILE *stream, const char *path, json_t *pictures)
 {
 	size_t i;
-	int err;
 
 	fputs("<noscript><p>The pictures need a script.</p></noscript>\n</main>\n", stream);
 	fputs("<script type=\"application/json\" id=\"data\">\n", stream);
@@ -304,8 +300,5 @@ int page_close(FILE *stream, const char *path, json_t *pictures)
 	for (i = 0; i < ARRAY_SIZE(page_scripts); i++)
 		fputs(page_scripts[i], stream);
 	fputs("</script>\n</body>\n</html>\n", stream);
-	err = finish_output(stream, stream == stdout ? NULL : path);
-	if (stream != stdout)
-		fclose(stream);
-	return err;
+	return output_close(stream, path, 0);
 }

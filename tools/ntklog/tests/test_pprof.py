@@ -156,8 +156,10 @@ lock ffff888012345678 queue.lock
 
     def test_a_full_device_and_a_missing_directory_are_errors(self):
         data = etl.file(self.spin_event(0, 1000, 1100))
-        for self.out in "/dev/full", os.path.join(self.out, "absent", "file"):
-            self.assertIn(self.out + ": cannot write", self.convert("--pprof", data, 1).stderr)
+        for self.out, reason in (("/dev/full", "cannot write: No space left on device"),
+                                 (os.path.join(self.out, "absent", "file"),
+                                  "No such file or directory")):
+            self.assertIn("%s: %s\n" % (self.out, reason), self.convert("--pprof", data, 1).stderr)
 
 
 if __name__ == "__main__":

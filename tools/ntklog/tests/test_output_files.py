@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A file that cannot be finished leaves no part of it, and an earlier one as it is."""
+
+import os
+import random
+import resource
+import signal
+import stat
+import subprocess
+import tempfile
+
+import etl_writer as etl
+import tap
+from convert_case import Case
+from tool import NTKLOG, run_tool, wait_until_it_sleeps
+
+SIZE_MAX = 8192
+WAYS = (["report", "--html"], ["convert", "--perfetto"], ["convert", "--pprof"])
+
+
+def limit_files():
+    """Let files be as long as the results that diff stores, but shorter than the outputs."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SIZE_MAX, SIZE_MAX))
+
+
+class OutputFiles(Case):
+    def setUp(self):
+        super().setUp()
+        # Events with stacks that cannot be compressed make all outputs long.
+        random_bits = random.Random(1).getrandbits
+        self.write(etl.long_file([event for time in range(10, 4010, 20) for event in (
+            *self.events_at(time), etl.stack_event(
+                etl.START_CLOCK + time, [random_bits(64) for _ in range(8)],
+                time_stamp=etl.START_CLOCK + time + 1))]))
+        # Of what has been made, only this directory has anything.
+        self.made = os.path.join(self.directory.name, "made")
+        os.mkdir(self.made)
+        self.out = os.path.join(self.made, "out")
+
+    def write_out(self, text="earlier", mode=0o640):
+        with open(self.out, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(self.out, mode)
+
+    def read_out(self):
+        with open(self.out, "rb") as stream:
+            return stream.read()
+
+    def run_way(self, way, **options):
+        inputs = [self.path] * (2 if way[0] == "diff" else 1)
+        return run_tool(*way, self.out, *inputs, **options)
+
+    def test_failed_write_leaves_the_earlier_file(self):
+        for way in *WAYS, ["diff", "--html"]:
+            for ignores_signal in True, False:
+                with self.subTest(way, ignores_signal=ignores_signal):
+                    self.write_out()
+                    # Python ignores SIGXFSZ, which its children inherit or not.
+                    result = self.run_way(way, preexec_fn=limit_files,
+                                          restore_signals=not ignores_signal)
+                    if ignores_signal:
+                        self.assertEqual(result.returncode, 1)
+                        self.assertIn(self.out + ": cannot write: File too large", result.stderr)
+                    else:
+                        self.assertEqual(result.returncode, -signal.SIGXFSZ)
+                    self.assertEqual(self.read_out(), b"earlier")
+                    self.assertEqual(os.listdir(self.made), ["out"])
+
+    def test_failed_write_leaves_no_new_file(self):
+        for way in *WAYS, ["diff", "--html"], ["convert", "--ctf"]:
+            for ignores_signal in True, False:
+                with self.subTest(way, ignores_signal=ignores_signal):
+                    self.assertNotEqual(self.run_way(way, preexec_fn=limit_files,
+                                                     restore_signals=not ignores_signal)
+                                        .returncode, 0)
+                    self.assertEqual(os.listdir(self.made), [])
+
+    def test_empty_directory_stays_after_a_failed_write(self):
+        os.mkdir(self.out)
+        result = self.run_way(["convert", "--ctf"], preexec_fn=limit_files, restore_signals=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(os.listdir(self.out), [])
+        self.assertEqual(self.run_way(["convert", "--ctf"]).returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.out)), ["cpu0", "metadata"])
+
+    def test_signal_removes_what_is_not_finished(self):
+        # With the rates at the begin, and before the other events, these are converted while more
+        # of them come.
+        data = etl.long_file([etl.ntklog_rundown(), etl.spinlock_rundown(1, 1, 1, 0),
+                              etl.resource_rundown(1, 1),
+                              *self.events_at(*range(10_000_000, 10_100_000, 10))])
+        for option in "--perfetto", "--ctf":
+            for number in signal.SIGINT, signal.SIGTERM:
+                with self.subTest(option, number=number), \
+                        subprocess.Popen([NTKLOG, "convert", option, self.out, "-"],
+                                         stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                    process.stdin.write(data[:-etl.SIZE])
+                    process.stdin.flush()
+                    wait_until_it_sleeps(process.pid, process.stdin)
+                    self.assertNotEqual(os.listdir(self.made), [])
+                    process.send_signal(number)
+                    self.assertEqual(process.wait(600), -number)
+                    self.assertEqual(os.listdir(self.made), [])
+
+    def test_mode_of_an_earlier_file_stays_and_that_of_a_new_one_follows_umask(self):
+        for way in WAYS:
+            with self.subTest(way):
+                self.assertEqual(self.run_way(way, umask=0o027).returncode, 0)
+                self.assertEqual(stat.S_IMODE(os.stat(self.out).st_mode), 0o640)
+                whole = self.read_out()
+                self.write_out(mode=0o604)
+                self.assertEqual(self.run_way(way, umask=0o027).returncode, 0)
+                self.assertEqual(stat.S_IMODE(os.stat(self.out).st_mode), 0o604)
+                self.assertEqual(self.read_out(), whole)
+                os.unlink(self.out)
+
+    def test_target_of_a_symbolic_link_is_replaced(self):
+        target = os.path.join(self.directory.name, "target")
+        os.symlink("../target", self.out)
+        for text in None, "earlier":
+            if text:
+                self.write_out(text)
+            self.assertEqual(self.run_way(WAYS[0]).returncode, 0)
+            self.assertEqual(os.readlink(self.out), "../target")
+            with open(target, encoding="utf-8") as stream:
+                self.assertIn("</html>", stream.read())
+            self.assertEqual(os.listdir(self.made), ["out"])
+
+    def test_open_files_and_pipes_are_written_in_place(self):
+        for way in WAYS:
+            with self.subTest(way):
+                self.assertEqual(self.run_way(way).returncode, 0)
+                whole = self.read_out()
+                with open(self.out, "wb") as stream:
+                    inode = os.fstat(stream.fileno()).st_ino
+                    run_tool(*way, "/dev/stdout", self.path, stdout=stream, stderr=subprocess.PIPE,
+                             capture_output=False)
+                self.assertEqual((os.stat(self.out).st_ino, self.read_out()), (inode, whole))
+                os.unlink(self.out)
+                os.mkfifo(self.out)
+                with tempfile.TemporaryFile() as read, \
+                        subprocess.Popen(["cat", self.out], stdout=read) as reader:
+                    self.assertEqual(self.run_way(way).returncode, 0)
+                    self.assertEqual(reader.wait(600), 0)
+                    self.assertEqual(os.pread(read.fileno(), len(whole) + 1, 0), whole)
+                self.assertTrue(stat.S_ISFIFO(os.stat(self.out).st_mode))
+                os.unlink(self.out)
+
+
+if __name__ == "__main__":
+    tap.main()
