@@ -273,6 +273,16 @@ class Damaged(unittest.TestCase):
         self.assertEqual((report["locks"][0]["wait_total_ns"], report["blockers"][0]
                           ["charged_total_ns"]), (2500000, 2500000))
 
+    def test_release_before_its_acquisition_is_a_hold_of_0(self):
+        for step in 5, 2 ** 62, 2 ** 63 + 5:
+            data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(acquire=100 + step, release=100,
+                                                               wait=20)))
+            report = json.loads(run_tool_on("report", data, "--json").stdout)
+            self.assertEqual((report["locks"][0]["hold_max_ns"], report["locks"][0]["wait_total_ns"],
+                              report["blockers"][0]["charged_total_ns"]), (0, 10000, 10000))
+            self.assertIn("1 acquisitions end before they begin", run_tool_on("report", data).stdout)
+            self.assertEqual(run_tool_on("dump", data, "--filter", "hold > 0ns").stdout, "")
+
     def test_a_second_recording_is_left_out(self):
         """The second recording of `cat one.etl two.etl` has another clock and other rates."""
         one = etl.file(etl.spinlock_rundown(acquire=1000), etl.perfinfo(0x0529, etl.spin_lock()))
