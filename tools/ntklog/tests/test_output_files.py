@@ -25,6 +25,11 @@ def limit_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (SIZE_MAX, SIZE_MAX))
 
 
+def stop_ignoring_interrupts():
+    """A shell lets processes in the background ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class OutputFiles(Case):
     def setUp(self):
         super().setUp()
@@ -95,7 +100,8 @@ class OutputFiles(Case):
             for number in signal.SIGINT, signal.SIGTERM:
                 with self.subTest(option, number=number), \
                         subprocess.Popen([NTKLOG, "convert", option, self.out, "-"],
-                                         stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                                         stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                                         preexec_fn=stop_ignoring_interrupts) as process:
                     process.stdin.write(data[:-etl.SIZE])
                     process.stdin.flush()
                     wait_until_it_sleeps(process.pid, process.stdin)
