@@ -191,7 +191,7 @@ class Top(TopCase):
                   self.spin_event(2, wait=9, address=0xffff888000000200)]
         self.log_events(*events)
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", "-d", ".2")
-        before = termios.tcgetattr(slave)
+        before = self.former_settings
         with self.with_repeated_events(*events):
             self.press_keys(terminal, b"", "0100.*0200|0200.*0100")
             self.press_keys(terminal, b"h", "Keys: s sort")
@@ -214,7 +214,7 @@ class Top(TopCase):
     def test_quit_key_restores_the_terminal(self):
         self.log_events(self.spin_event(2))
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", "-d", "60")
-        before = termios.tcgetattr(slave)
+        before = self.former_settings
         self.wait_for(lambda: termios.tcgetattr(slave) != before)
         os.write(terminal, b"\x1c")
         self.assertEqual(process.wait(timeout=60), 0)
@@ -225,7 +225,7 @@ class Top(TopCase):
         script = 'set -m; "$0" "$@"; echo has stopped; read line; fg'
         process, terminal, slave = self.start_on_terminal(
             "-c", script, NTKLOG, "top", "-e", "spinlock", "-d", "60", executable="/bin/sh")
-        before = termios.tcgetattr(slave)
+        before = self.former_settings
         self.wait_for(lambda: termios.tcgetattr(slave) != before)
         self.press_keys(terminal, b"\x1a", "has stopped")
         self.assertEqual(termios.tcgetattr(slave), before)

@@ -43,7 +43,7 @@ class Terminal(TopCase):
     def start_top(self, *arguments, **options):
         """Returns process, terminal and its former settings."""
         process, terminal, slave = self.start_on_terminal("top", "-e", "spinlock", *arguments, **options)
-        before = termios.tcgetattr(slave)
+        before = self.former_settings
         self.wait_for(lambda: termios.tcgetattr(slave) != before)
         return process, terminal, slave, before
 
@@ -78,7 +78,7 @@ class Terminal(TopCase):
         script = 'set -m; "$0" "$@"; echo has stopped; read line; fg'
         process, terminal, slave = self.start_on_terminal(
             "-c", script, NTKLOG, "top", "-e", "spinlock", "-d", ".1", executable="/bin/sh")
-        before = termios.tcgetattr(slave)
+        before = self.former_settings
         shown = self.read_until(terminal, "Spin locks")
         with open("/proc/%d/task/%d/children" % (2 * (process.pid,))) as stream:
             os.kill(int(stream.read()), signal.SIGTSTP)
@@ -165,7 +165,7 @@ class Terminal(TopCase):
         script = ('set -m; "$0" "$@" & read line; kill -INT $!; wait $!; echo ended with $?')
         process, terminal, slave = self.start_on_terminal(
             "-c", script, NTKLOG, "top", "-e", "spinlock", "-d", ".1", executable="/bin/sh")
-        before = termios.tcgetattr(slave)
+        before = self.former_settings
         self.wait_for(lambda: self.read_session_file(7, "state") == "started\n")
         shown = self.read_rest(terminal)
         os.write(terminal, b"\n")

@@ -56,6 +56,8 @@ class TopCase(ParameterDirectory):
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
         self.resize_terminal(slave, *size)
+        # The tool may change them before start_tool() returns.
+        self.former_settings = termios.tcgetattr(slave)
         process = self.start_tool(
             *arguments, stdin=slave, stdout=slave, start_new_session=True,
             env={**self.make_environment(), "TERM": term},
