@@ -9,13 +9,12 @@ import io
 import itertools
 import json
 import random
-import resource
 
 from answer_case import (BASE, HOLDER, LOCK, NS, OTHER, RATES, WAITER, Case, sleeping_event,
                          switch_event)
 import etl_writer as etl
 import tap
-from tool import run_tool
+from tool import least_cpu_seconds, run_tool
 
 INNER = 0xFFFF888012345900
 # Addresses in __schedule and in p9_client_rpc.
@@ -135,10 +134,7 @@ class Parts(Case):
             for at in range(40000, 340000, 30):
                 events += [sleeping_event(at, at + 8), sleeping_event(at + 8, at + 9, 7, thread=56)]
             self.write(etl.long_file([*RATES, *events]))
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            self.report("--json")
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            return least_cpu_seconds("report", "--json", self.path)
 
         self.assertLess(cpu_seconds_of_report(NEIGHBOUR), 5 * cpu_seconds_of_report(NEIGHBOUR + 1))
 
