@@ -47,7 +47,7 @@ static void set_hold_times(struct charge_hold *hold, const struct record_source 
 
 	hold->log_time = source->event->time_stamp;
 	hold->release_time = release_time_of(source, release_cycles, held + waited);
-	/* wmi_record_read() lets times in cycles be too long by a small part. */
+	/* wmi_record_read() accepts times that are 1 % too long: a wait may begin before 0. */
 	hold->acquire_time = time_before(hold->release_time, held);
 	hold->wait_start = time_before(hold->acquire_time, waited);
 }

@@ -424,7 +424,7 @@ int comparison_resolve_value(struct comparison *comparison, const char *field, c
  * comparison_is_of_locks() - test whether the subject is the address or the class of a lock
  * @comparison: comparison with a subject
  *
- * Return: true if the value may be the class of a lock.
+ * Return: true if it is; then the value may be the name of a class, too.
  */
 bool comparison_is_of_locks(const struct comparison *comparison)
 {

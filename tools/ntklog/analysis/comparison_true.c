@@ -88,7 +88,7 @@ static bool class_matches(const struct comparison *comparison, const struct name
 	return text_matches(comparison, text);
 }
 
-/* Compare the address of a lock, which has the name of its symbol, and that of its class. */
+/* Compare a lock: by a number its address, by a name its symbol and its class. */
 static bool lock_matches(const struct comparison *comparison, const struct names *names,
 			 const struct etl_event *event, uint64_t address)
 {

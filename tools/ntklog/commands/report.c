@@ -309,7 +309,7 @@ static int report_files(struct report_options *options)
 	}
 	status = report_many_read(&many);
 	/* Each file has a message. */
-	if (!status && report_many_end_before_selection(&many)) {
+	if (!status && report_many_all_end_before_selection(&many)) {
 		status = NTKLOG_USAGE;
 		goto close;
 	}
@@ -397,7 +397,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->attribute = charge_find_attribute(argument);
 		if (options->attribute == CHARGE_ATTRIBUTES)
 			argp_error(state, "--by: \"%s\" is not " CHARGE_BY_NAMES, argument);
-		trace_keep_option(&options->trace, state, "--by", argument);
+		trace_add_option(&options->trace, state, "--by", argument);
 		options->has_attribute = true;
 		return 0;
 	case OPTION_ALL_LOCKS:

@@ -113,12 +113,12 @@ uint64_t report_many_events_of_lock(const struct report_many *many)
 }
 
 /**
- * report_many_end_before_selection() - test whether no file has events of the selected time
+ * report_many_all_end_before_selection() - test whether all files end before the selected time
  * @many: read, all files
  *
  * Return: true if the begin of the selected time is behind the last event of each file.
  */
-bool report_many_end_before_selection(const struct report_many *many)
+bool report_many_all_end_before_selection(const struct report_many *many)
 {
 	size_t i;
 

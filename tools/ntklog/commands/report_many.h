@@ -24,7 +24,7 @@ struct report_many {
 bool report_many_open(struct report_many *many);
 int report_many_read(struct report_many *many);
 uint64_t report_many_events_of_lock(const struct report_many *many);
-bool report_many_end_before_selection(const struct report_many *many);
+bool report_many_all_end_before_selection(const struct report_many *many);
 void report_many_close(struct report_many *many);
 
 #endif /* _NTKLOG_REPORT_MANY_H */

@@ -35,14 +35,14 @@ static double parse_limit(const char *name, const char *text, struct argp_state 
 }
 
 /**
- * trace_keep_option() - keep an option that chooses names or events, or refuse a second one
+ * trace_add_option() - note an option that chooses names or events; refuse it if it is given twice
  * @options: options to change
  * @state: state of the parser
  * @name: the option
  * @argument: its argument
  */
-void trace_keep_option(struct trace_options *options, const struct argp_state *state,
-		       const char *name, const char *argument)
+void trace_add_option(struct trace_options *options, const struct argp_state *state,
+		      const char *name, const char *argument)
 {
 	size_t i;
 
@@ -89,22 +89,22 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_NAMES:
 		if (!strcmp(argument, "-"))
 			argp_error(state, "--names: the standard input is for the trace");
-		trace_keep_option(options, state, "--names", argument);
+		trace_add_option(options, state, "--names", argument);
 		options->names_path = argument;
 		return 0;
 	case OPTION_FILTER:
-		trace_keep_option(options, state, "--filter", argument);
+		trace_add_option(options, state, "--filter", argument);
 		selection->filter = filter_parse(argument, error, sizeof(error));
 		if (!selection->filter)
 			argp_error(state, "--filter: %s", error);
 		return 0;
 	case OPTION_FROM:
-		trace_keep_option(options, state, "--from", argument);
+		trace_add_option(options, state, "--from", argument);
 		selection->begin_seconds = parse_limit("--from", argument, state);
 		selection->has_begin = true;
 		return 0;
 	case OPTION_TO:
-		trace_keep_option(options, state, "--to", argument);
+		trace_add_option(options, state, "--to", argument);
 		selection->end_seconds = parse_limit("--to", argument, state);
 		selection->has_end = true;
 		return 0;

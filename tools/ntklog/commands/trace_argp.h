@@ -34,8 +34,8 @@ extern const struct argp trace_argp;
 /* Children of a parser without other children. */
 extern const struct argp_child trace_argp_children[];
 
-void trace_keep_option(struct trace_options *options, const struct argp_state *state,
-		       const char *name, const char *argument);
+void trace_add_option(struct trace_options *options, const struct argp_state *state,
+		      const char *name, const char *argument);
 error_t trace_parse_path(int key, char *argument, struct argp_state *state, const char **path);
 int trace_refuse_output(const struct trace_options *options, const char *output);
 int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,

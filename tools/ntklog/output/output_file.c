@@ -57,10 +57,10 @@ static void catch_signals(void)
 }
 
 /**
- * output_note() - note a file or an empty directory that was made, until it is finished
+ * output_note() - note a new file or an empty new directory, which is removed if the command fails
  * @path: path of the file; files of a directory are noted after the directory
  *
- * Return: false without memory.
+ * Return: false if there is no memory.
  */
 bool output_note(const char *path)
 {
@@ -77,7 +77,7 @@ bool output_note(const char *path)
 }
 
 /**
- * output_keep() - forget all noted files, which are finished
+ * output_keep() - keep all noted files: they are finished, and are no longer removed
  */
 void output_keep(void)
 {
@@ -112,7 +112,10 @@ static void forget_final_path(void)
 	final_path = NULL;
 }
 
-/* Make the file @part, with the owner and mode of the file that it will replace, or NULL. */
+/*
+ * Make and note the file @part, with the owner and mode of @replaced; NULL: it replaces no file.
+ * Returns a file descriptor, or -1.
+ */
 static int make_part(const char *part, const struct stat *replaced)
 {
 	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaced ? 0600 : 0666);

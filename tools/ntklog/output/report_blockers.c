@@ -71,7 +71,7 @@ static double charged_max_cell(const struct report *report, const void *row)
 	return report_ticks_ns(report, (double)row_of(row)->longest_piece);
 }
 
-#define KIND_HELP	"spinlock (or rwlock), mutex, rwsem, ...; resource is NT's"
+#define KIND_HELP	"spinlock (or rwlock), mutex, rwsem, ...; or resource, which is NT's"
 
 static const struct column columns[] = {
 	TEXT_COLUMN("lock", "lock", lock_cell,

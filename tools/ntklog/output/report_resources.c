@@ -140,7 +140,7 @@ static const struct column columns[] = {
 	NUMBER_COLUMN("locks", "locks", CELL_COUNT, locks_cell,
 		      "locks of the class in the selected records, those of its other rows too",
 		      .is_hidden = true, .drop_order = 3),
-	TEXT_COLUMN("kind", "kind", kind_cell, "mutex, rwsem, ...; resource is NT's",
+	TEXT_COLUMN("kind", "kind", kind_cell, "mutex, rwsem, ...; or resource, which is NT's",
 		    .is_hidden = true, .drop_order = 3),
 	TEXT_COLUMN("class", "held as", class_cell, "exclusive or shared"),
 	NUMBER_COLUMN("sampled", "records", CELL_COUNT, sampled_cell, "records of the row",

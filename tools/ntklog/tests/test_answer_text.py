@@ -212,7 +212,7 @@ class Text(Case):
                       self.report())
 
     def test_commands_of_hints_are_within_the_limits(self):
-        """Without the module the command ends after the check of the limits."""
+        """Run each command. Without the module it fails after the check of its numbers."""
         commands = set()
         rates = itertools.product((1,), (1, 10), (1000, 70000), (1, 300), (1, 10), (0,), (1,))
         modes = itertools.product((50,), (1,), (1000,), (1000,), (1,), range(4), (0, 1, 10))

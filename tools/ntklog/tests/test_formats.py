@@ -122,7 +122,7 @@ class Made:
 
     def add_resource(self, time, word, thread):
         resource = self.choose_pointer([LOCK, HEAP, time])
-        # A release is damaged if its wait and hold are longer than the clock.
+        # The tool leaves out a release whose wait and hold, here 2 * time, began before the clock.
         action = self.random.choice([action for action in [*ACTIONS, word] if 2 * time < LATE or
                                      "release" not in ACTIONS.get(action, "")])
         head = struct.pack("<QQQII", time, time, time, word, thread)

@@ -16,7 +16,7 @@ from convert_case import Case
 from tool import NTKLOG, run_tool, wait_until_it_sleeps
 
 SIZE_MAX = 8192
-WAYS = (["report", "--html"], ["convert", "--perfetto"], ["convert", "--pprof"])
+OUTPUT_COMMANDS = (["report", "--html"], ["convert", "--perfetto"], ["convert", "--pprof"])
 
 
 def limit_files():
@@ -26,7 +26,7 @@ def limit_files():
 
 
 def stop_ignoring_interrupts():
-    """A shell lets processes in the background ignore SIGINT."""
+    """Let SIGINT end the tool: a shell makes its background processes ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -44,50 +44,51 @@ class OutputFiles(Case):
         os.mkdir(self.made)
         self.out = os.path.join(self.made, "out")
 
-    def write_out(self, text="earlier", mode=0o640):
+    def write_earlier_file(self, text="earlier", mode=0o640):
         with open(self.out, "w", encoding="utf-8") as stream:
             stream.write(text)
         os.chmod(self.out, mode)
 
-    def read_out(self):
+    def read_file(self):
         with open(self.out, "rb") as stream:
             return stream.read()
 
-    def run_way(self, way, **options):
-        inputs = [self.path] * (2 if way[0] == "diff" else 1)
-        return run_tool(*way, self.out, *inputs, **options)
+    def run_output_command(self, command, **options):
+        inputs = [self.path] * (2 if command[0] == "diff" else 1)
+        return run_tool(*command, self.out, *inputs, **options)
 
     def test_failed_write_leaves_the_earlier_file(self):
-        for way in *WAYS, ["diff", "--html"]:
+        for command in *OUTPUT_COMMANDS, ["diff", "--html"]:
             for ignores_signal in True, False:
-                with self.subTest(way, ignores_signal=ignores_signal):
-                    self.write_out()
+                with self.subTest(command, ignores_signal=ignores_signal):
+                    self.write_earlier_file()
                     # Python ignores SIGXFSZ, which its children inherit or not.
-                    result = self.run_way(way, preexec_fn=limit_files,
+                    result = self.run_output_command(command, preexec_fn=limit_files,
                                           restore_signals=not ignores_signal)
                     if ignores_signal:
                         self.assertEqual(result.returncode, 1)
                         self.assertIn(self.out + ": cannot write: File too large", result.stderr)
                     else:
                         self.assertEqual(result.returncode, -signal.SIGXFSZ)
-                    self.assertEqual(self.read_out(), b"earlier")
+                    self.assertEqual(self.read_file(), b"earlier")
                     self.assertEqual(os.listdir(self.made), ["out"])
 
     def test_failed_write_leaves_no_new_file(self):
-        for way in *WAYS, ["diff", "--html"], ["convert", "--ctf"]:
+        for command in *OUTPUT_COMMANDS, ["diff", "--html"], ["convert", "--ctf"]:
             for ignores_signal in True, False:
-                with self.subTest(way, ignores_signal=ignores_signal):
-                    self.assertNotEqual(self.run_way(way, preexec_fn=limit_files,
+                with self.subTest(command, ignores_signal=ignores_signal):
+                    self.assertNotEqual(self.run_output_command(command, preexec_fn=limit_files,
                                                      restore_signals=not ignores_signal)
                                         .returncode, 0)
                     self.assertEqual(os.listdir(self.made), [])
 
     def test_empty_directory_stays_after_a_failed_write(self):
         os.mkdir(self.out)
-        result = self.run_way(["convert", "--ctf"], preexec_fn=limit_files, restore_signals=False)
+        result = self.run_output_command(["convert", "--ctf"], preexec_fn=limit_files,
+                                         restore_signals=False)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(os.listdir(self.out), [])
-        self.assertEqual(self.run_way(["convert", "--ctf"]).returncode, 0)
+        self.assertEqual(self.run_output_command(["convert", "--ctf"]).returncode, 0)
         self.assertEqual(sorted(os.listdir(self.out)), ["cpu0", "metadata"])
 
     def test_signal_removes_what_is_not_finished(self):
@@ -111,15 +112,15 @@ class OutputFiles(Case):
                     self.assertEqual(os.listdir(self.made), [])
 
     def test_mode_of_an_earlier_file_stays_and_that_of_a_new_one_follows_umask(self):
-        for way in WAYS:
-            with self.subTest(way):
-                self.assertEqual(self.run_way(way, umask=0o027).returncode, 0)
+        for command in OUTPUT_COMMANDS:
+            with self.subTest(command):
+                self.assertEqual(self.run_output_command(command, umask=0o027).returncode, 0)
                 self.assertEqual(stat.S_IMODE(os.stat(self.out).st_mode), 0o640)
-                whole = self.read_out()
-                self.write_out(mode=0o604)
-                self.assertEqual(self.run_way(way, umask=0o027).returncode, 0)
+                whole = self.read_file()
+                self.write_earlier_file(mode=0o604)
+                self.assertEqual(self.run_output_command(command, umask=0o027).returncode, 0)
                 self.assertEqual(stat.S_IMODE(os.stat(self.out).st_mode), 0o604)
-                self.assertEqual(self.read_out(), whole)
+                self.assertEqual(self.read_file(), whole)
                 os.unlink(self.out)
 
     def test_target_of_a_symbolic_link_is_replaced(self):
@@ -127,28 +128,28 @@ class OutputFiles(Case):
         os.symlink("../target", self.out)
         for text in None, "earlier":
             if text:
-                self.write_out(text)
-            self.assertEqual(self.run_way(WAYS[0]).returncode, 0)
+                self.write_earlier_file(text)
+            self.assertEqual(self.run_output_command(OUTPUT_COMMANDS[0]).returncode, 0)
             self.assertEqual(os.readlink(self.out), "../target")
             with open(target, encoding="utf-8") as stream:
                 self.assertIn("</html>", stream.read())
             self.assertEqual(os.listdir(self.made), ["out"])
 
     def test_open_files_and_pipes_are_written_in_place(self):
-        for way in WAYS:
-            with self.subTest(way):
-                self.assertEqual(self.run_way(way).returncode, 0)
-                whole = self.read_out()
+        for command in OUTPUT_COMMANDS:
+            with self.subTest(command):
+                self.assertEqual(self.run_output_command(command).returncode, 0)
+                whole = self.read_file()
                 with open(self.out, "wb") as stream:
                     inode = os.fstat(stream.fileno()).st_ino
-                    run_tool(*way, "/dev/stdout", self.path, stdout=stream, stderr=subprocess.PIPE,
-                             capture_output=False)
-                self.assertEqual((os.stat(self.out).st_ino, self.read_out()), (inode, whole))
+                    run_tool(*command, "/dev/stdout", self.path, stdout=stream,
+                             stderr=subprocess.PIPE, capture_output=False)
+                self.assertEqual((os.stat(self.out).st_ino, self.read_file()), (inode, whole))
                 os.unlink(self.out)
                 os.mkfifo(self.out)
                 with tempfile.TemporaryFile() as read, \
                         subprocess.Popen(["cat", self.out], stdout=read) as reader:
-                    self.assertEqual(self.run_way(way).returncode, 0)
+                    self.assertEqual(self.run_output_command(command).returncode, 0)
                     self.assertEqual(reader.wait(600), 0)
                     self.assertEqual(os.pread(read.fileno(), len(whole) + 1, 0), whole)
                 self.assertTrue(stat.S_ISFIFO(os.stat(self.out).st_mode))

@@ -216,7 +216,7 @@ class Stop(Directory):
         self.assertEqual(self.read_trace(), data)
 
     def test_command_that_writes_the_kept_buffers_is_named(self):
-        """The second stop needs the number, because no session is started any more."""
+        """The first stop has ended the session, so the second must give its number."""
         data = self.write_two_buffers(2)
         for path in "/dev/full", self.directory, "/nonexistent/a.etl":
             self.write_session_file(2, "state", "started\n")

@@ -33,7 +33,7 @@ def run_tool(*arguments, **options):
 
 
 def least_cpu_seconds(*arguments):
-    """Run the tool three times: on a busy machine the same work may take much more CPU time."""
+    """Return the least CPU time of three runs: on a busy machine one may take much more."""
     seconds = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
