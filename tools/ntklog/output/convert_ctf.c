@@ -21,7 +21,6 @@
 #include "macros.h"
 #include "message.h"
 #include "names_cache.h"
-#include "output_file.h"
 #include "put.h"
 
 #define CTF_MAGIC	0xC1FC1FC1u
@@ -50,10 +49,8 @@ struct packet_header {
 
 /*
  * @last_time: time of the last event of the stream, ticks
- * @has_file: the file of the stream was made
  */
 struct ctf_stream {
-	bool has_file;
 	size_t used_bytes;
 	uint64_t first_time;
 	uint64_t last_time;
@@ -191,7 +188,6 @@ static int write_metadata(const struct ctf_conversion *ctf)
 		return -1;
 	stream = fopen(path, "w");
 	if (stream) {
-		output_note(path);
 		put_metadata(ctf, stream);
 		err = finish_output(stream, path);
 		fclose(stream);
@@ -238,8 +234,6 @@ static int write_packet(struct ctf_conversion *ctf, size_t processor)
 	if (asprintf(&path, "%s/cpu%zu", ctf->directory, processor) < 0)
 		return -1;
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (fd >= 0 && !stream->has_file)
-		stream->has_file = output_note(path);
 	while (fd >= 0 && written < stream->used_bytes) {
 		ssize_t n = write(fd, stream->packet + written, stream->used_bytes - written);
 
@@ -377,12 +371,6 @@ static int write_events(struct ctf_conversion *ctf)
 	const struct etl_event *event;
 	size_t i;
 
-	if (!mkdir(ctf->directory, 0777)) {
-		output_note(ctf->directory);
-	} else if (errno != EEXIST) {
-		message("%s: %s", ctf->directory, strerror(errno));
-		return -1;
-	}
 	while ((event = conversion_next(ctf->conversion, &type)))
 		if (put_event(ctf, event, type))
 			return -1;
@@ -391,6 +379,31 @@ static int write_events(struct ctf_conversion *ctf)
 			return -1;
 	/* The metadata comes last, because only now the classes with stacks are known. */
 	return write_metadata(ctf);
+}
+
+static void remove_file(const struct ctf_conversion *ctf, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", ctf->directory, name) < 0)
+		return;
+	unlink(path);
+	free(path);
+}
+
+/* Remove what was made, so that the user can try again. */
+static void remove_all(const struct ctf_conversion *ctf, bool has_made_directory)
+{
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < ctf->stream_count; i++) {
+		snprintf(name, sizeof(name), "cpu%zu", i);
+		remove_file(ctf, name);
+	}
+	remove_file(ctf, "metadata");
+	if (has_made_directory)
+		rmdir(ctf->directory);
 }
 
 /**
@@ -403,6 +416,7 @@ static int write_events(struct ctf_conversion *ctf)
 int convert_to_ctf(struct conversion *conversion, const char *directory)
 {
 	struct ctf_conversion *ctf;
+	bool has_made_directory;
 	size_t i;
 	int err;
 
@@ -422,11 +436,14 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	ctf->code_names.names = conversion->names;
 	ctf->code_names.kind = CACHED_CODE;
 	make_uuid(ctf);
-	err = write_events(ctf);
+	has_made_directory = !mkdir(directory, 0777);
+	err = has_made_directory || errno == EEXIST ? 0 : -1;
 	if (err)
-		output_remove();
+		message("%s: %s", directory, strerror(errno));
 	else
-		output_keep();
+		err = write_events(ctf);
+	if (err)
+		remove_all(ctf, has_made_directory);
 	for (i = 0; i < ctf->stream_count; i++)
 		free(ctf->streams[i]);
 	free(ctf->streams);

@@ -4,100 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "macros.h"
 #include "message.h"
 #include "output_file.h"
 
-/* A file or directory that is not finished. */
-struct made_path {
-	struct made_path *older;
-	char path[];
-};
-
-/* The newest unfinished file. The handler of signals reads the list at any time. */
-static struct made_path *_Atomic newest_path;
-
-/* Path that the newest unfinished file gets when output_close() has written it; NULL: none. */
+/* Path that the unnamed file of output_open() gets when it is complete; NULL: there is none. */
 static char *final_path;
-
-static void remove_made_paths(void)
-{
-	const struct made_path *made;
-
-	/* The files of a directory are newer than the directory. */
-	for (made = newest_path; made; made = made->older)
-		if (unlink(made->path))
-			rmdir(made->path);
-}
-
-static void remove_and_end(int number)
-{
-	remove_made_paths();
-	/* SA_RESETHAND has restored the default action, which follows when the handler returns. */
-	raise(number);
-}
-
-static void catch_signals(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
-	const struct sigaction action = { .sa_handler = remove_and_end, .sa_flags = SA_RESETHAND };
-	struct sigaction present;
-	size_t i;
-
-	/* A signal that nohup or a shell ignores stays ignored. */
-	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (!sigaction(numbers[i], NULL, &present) && present.sa_handler == SIG_DFL)
-			sigaction(numbers[i], &action, NULL);
-}
-
-/**
- * output_note() - note a new file or an empty new directory, which is removed if the command fails
- * @path: path of the file; files of a directory are noted after the directory
- *
- * Return: false if there is no memory.
- */
-bool output_note(const char *path)
-{
-	size_t size = strlen(path) + 1;
-	struct made_path *made = malloc(sizeof(*made) + size);
-
-	if (!made)
-		return false;
-	memcpy(made->path, path, size);
-	made->older = newest_path;
-	newest_path = made;
-	catch_signals();
-	return true;
-}
-
-/**
- * output_keep() - keep all noted files: they are finished, and are no longer removed
- */
-void output_keep(void)
-{
-	struct made_path *made = newest_path, *older;
-
-	newest_path = NULL;
-	for (; made; made = older) {
-		older = made->older;
-		free(made);
-	}
-}
-
-/**
- * output_remove() - remove all noted files
- */
-void output_remove(void)
-{
-	remove_made_paths();
-	output_keep();
-}
 
 /* Test whether a path may name a file that is open already, such as /dev/stdout. */
 static bool names_open_file(const char *path)
@@ -106,54 +24,75 @@ static bool names_open_file(const char *path)
 	       !strncmp(path, "/proc/", 6);
 }
 
-static void forget_final_path(void)
+/* Open a file without a name in the directory of @path. Returns a file descriptor, or -1. */
+static int open_unnamed(const char *path, mode_t mode)
 {
-	free(final_path);
-	final_path = NULL;
+	char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_RDWR | O_TMPFILE | O_CLOEXEC, mode) : -1;
+
+	free(copy);
+	return fd;
 }
 
 /*
- * Make and note the file @part, with the owner and mode of @replaced; NULL: it replaces no file.
- * Returns a file descriptor, or -1.
+ * Open the file that will take the place of the one at @path, whose owner and mode it gets. Returns
+ * -1 if the file at @path has to be written in place: a device, a pipe, a link to an absent file,
+ * or a file in a directory that cannot be changed or has no unnamed files.
  */
-static int make_part(const char *part, const struct stat *replaced)
+static int open_replacement(const char *path)
 {
-	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaced ? 0600 : 0666);
-
-	if (fd < 0)
-		return -1;
-	if ((!replaced || (!fchown(fd, replaced->st_uid, replaced->st_gid) &&
-			   !fchmod(fd, replaced->st_mode & 07777))) && output_note(part))
-		return fd;
-	close(fd);
-	unlink(part);
-	return -1;
-}
-
-/*
- * Make a file beside the one at @path, whose place it will take. Returns a file descriptor, or -1
- * if the file at @path has to be written in place: a device, a pipe, a link to an absent file, or a
- * file in a directory that cannot be changed.
- */
-static int open_part(const char *path)
-{
-	struct stat status, *replaced = stat(path, &status) ? NULL : &status;
-	char *part;
-	int fd = -1;
+	struct stat status;
+	bool exists = !stat(path, &status);
+	int fd;
 
 	if (names_open_file(path))
 		return -1;
-	if (replaced ? !S_ISREG(status.st_mode) || access(path, W_OK) : !lstat(path, &status))
+	if (exists ? !S_ISREG(status.st_mode) || access(path, W_OK) : !lstat(path, &status))
 		return -1;
 	/* A symbolic link stays, and its target is replaced. */
-	final_path = replaced ? realpath(path, NULL) : strdup(path);
-	if (final_path && asprintf(&part, "%s.%d.part", final_path, getpid()) >= 0) {
-		fd = make_part(part, replaced);
-		free(part);
+	final_path = exists ? realpath(path, NULL) : strdup(path);
+	fd = final_path ? open_unnamed(final_path, exists ? 0600 : 0666) : -1;
+	if (fd >= 0 && exists && (fchown(fd, status.st_uid, status.st_gid) ||
+				  fchmod(fd, status.st_mode & 07777))) {
+		close(fd);
+		fd = -1;
 	}
-	if (fd < 0)
-		forget_final_path();
 	return fd;
+}
+
+/* Let the unnamed file replace the one at the path. Fails where that is a mount, for example. */
+static int replace(int fd, const char *path)
+{
+	char *copy = strdup(path), source[32], *name;
+	int err = -1;
+
+	snprintf(source, sizeof(source), "/proc/self/fd/%d", fd);
+	if (copy && asprintf(&name, "%s/.ntklog.%d", dirname(copy), getpid()) >= 0) {
+		err = linkat(AT_FDCWD, source, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+		if (!err) {
+			err = rename(name, path);
+			if (err)
+				unlink(name);
+		}
+		free(name);
+	}
+	free(copy);
+	return err;
+}
+
+/* Copy the unnamed file into the one at the path. Returns 0, or -1 with errno. */
+static int copy_into(int fd, const char *path)
+{
+	int dest = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	off_t at = 0;
+	ssize_t copied;
+
+	if (dest < 0)
+		return -1;
+	do {
+		copied = sendfile(dest, fd, &at, 1 << 30);
+	} while (copied > 0);
+	return close(dest) || copied < 0 ? -1 : 0;
 }
 
 /**
@@ -169,16 +108,15 @@ FILE *output_open(const char *path)
 
 	if (!strcmp(path, "-"))
 		return stdout;
-	fd = open_part(path);
+	fd = open_replacement(path);
+	if (fd < 0) {
+		free(final_path);
+		final_path = NULL;
+	}
 	stream = fd < 0 ? fopen(path, "w") : fdopen(fd, "w");
-	if (stream)
-		return stream;
-	message("%s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	output_remove();
-	forget_final_path();
-	return NULL;
+	if (!stream)
+		message("%s: %s", path, strerror(errno));
+	return stream;
 }
 
 /**
@@ -193,15 +131,16 @@ int output_close(FILE *stream, const char *path, int err)
 {
 	if (!err)
 		err = finish_output(stream, stream == stdout ? NULL : path);
-	if (((stream != stdout && fclose(stream)) ||
-	     (!err && final_path && rename(newest_path->path, final_path))) && !err) {
+	if (!err && final_path && replace(fileno(stream), final_path) &&
+	    copy_into(fileno(stream), final_path)) {
 		message("%s: cannot write: %s", path, strerror(errno));
 		err = -1;
 	}
-	if (err)
-		output_remove();
-	else
-		output_keep();
-	forget_final_path();
+	if (stream != stdout && fclose(stream) && !err) {
+		message("%s: cannot write: %s", path, strerror(errno));
+		err = -1;
+	}
+	free(final_path);
+	final_path = NULL;
 	return err ? -1 : 0;
 }

@@ -3,17 +3,13 @@
 #define _NTKLOG_OUTPUT_FILE_H
 
 /*
- * Files that a command writes as a whole. A write that fails, or a signal that ends the process,
- * leaves an earlier file as it is, and no part of the new one.
+ * Files that a command writes as a whole. Until a file is complete it has no name: if a write fails
+ * or the process is killed, an earlier file stays as it is, and no part of the new one is left.
  */
 
-#include <stdbool.h>
 #include <stdio.h>
 
 FILE *output_open(const char *path);
 int output_close(FILE *stream, const char *path, int err);
-bool output_note(const char *path);
-void output_keep(void);
-void output_remove(void);
 
 #endif /* _NTKLOG_OUTPUT_FILE_H */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A file that cannot be finished leaves no part of it, and an earlier one as it is."""
 
+import itertools
 import os
 import random
 import resource
@@ -25,9 +26,10 @@ def limit_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (SIZE_MAX, SIZE_MAX))
 
 
-def stop_ignoring_interrupts():
-    """Let SIGINT end the tool: a shell makes its background processes ignore it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def limit_cores():
+    """A shell makes its background processes ignore SIGQUIT."""
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 class OutputFiles(Case):
@@ -74,13 +76,15 @@ class OutputFiles(Case):
                     self.assertEqual(os.listdir(self.made), ["out"])
 
     def test_failed_write_leaves_no_new_file(self):
-        for command in *OUTPUT_COMMANDS, ["diff", "--html"], ["convert", "--ctf"]:
-            for ignores_signal in True, False:
-                with self.subTest(command, ignores_signal=ignores_signal):
-                    self.assertNotEqual(self.run_output_command(command, preexec_fn=limit_files,
-                                                     restore_signals=not ignores_signal)
-                                        .returncode, 0)
-                    self.assertEqual(os.listdir(self.made), [])
+        for command, ignores_signal in (
+                *itertools.product([*OUTPUT_COMMANDS, ["diff", "--html"]], (True, False)),
+                # A signal that ends the process leaves a directory.
+                (["convert", "--ctf"], True)):
+            with self.subTest(command, ignores_signal=ignores_signal):
+                self.assertNotEqual(self.run_output_command(
+                    command, preexec_fn=limit_files,
+                    restore_signals=not ignores_signal).returncode, 0)
+                self.assertEqual(os.listdir(self.made), [])
 
     def test_empty_directory_stays_after_a_failed_write(self):
         os.mkdir(self.out)
@@ -91,25 +95,44 @@ class OutputFiles(Case):
         self.assertEqual(self.run_output_command(["convert", "--ctf"]).returncode, 0)
         self.assertEqual(sorted(os.listdir(self.out)), ["cpu0", "metadata"])
 
-    def test_signal_removes_what_is_not_finished(self):
+    def test_killed_process_leaves_no_part(self):
         # With the rates at the begin, and before the other events, these are converted while more
         # of them come.
         data = etl.long_file([etl.ntklog_rundown(), etl.spinlock_rundown(1, 1, 1, 0),
                               etl.resource_rundown(1, 1),
                               *self.events_at(*range(10_000_000, 10_100_000, 10))])
-        for option in "--perfetto", "--ctf":
-            for number in signal.SIGINT, signal.SIGTERM:
-                with self.subTest(option, number=number), \
-                        subprocess.Popen([NTKLOG, "convert", option, self.out, "-"],
-                                         stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                                         preexec_fn=stop_ignoring_interrupts) as process:
-                    process.stdin.write(data[:-etl.SIZE])
-                    process.stdin.flush()
-                    wait_until_it_sleeps(process.pid, process.stdin)
-                    self.assertNotEqual(os.listdir(self.made), [])
-                    process.send_signal(number)
-                    self.assertEqual(process.wait(600), -number)
-                    self.assertEqual(os.listdir(self.made), [])
+        for number in signal.SIGQUIT, signal.SIGTERM, signal.SIGKILL:
+            self.write_earlier_file()
+            with subprocess.Popen([NTKLOG, "convert", "--perfetto", self.out, "-"],
+                                  preexec_fn=limit_cores, stdin=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:
+                process.stdin.write(data[:-etl.SIZE])
+                process.stdin.flush()
+                wait_until_it_sleeps(process.pid, process.stdin)
+                process.send_signal(number)
+                self.assertEqual(process.wait(600), -number)
+            self.assertEqual((os.listdir(self.made), self.read_file()), (["out"], b"earlier"))
+
+    def test_long_name_has_room_for_no_other(self):
+        self.out = os.path.join(self.made, 250 * "x")
+        self.write_earlier_file()
+        self.run_output_command(OUTPUT_COMMANDS[0], preexec_fn=limit_files, restore_signals=False)
+        self.assertEqual(self.read_file(), b"earlier")
+
+    def test_mount_is_written_in_place(self):
+        self.write_earlier_file()
+        if subprocess.run(["mount", "--bind", self.out, self.out], check=False,
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("needs root")
+        try:
+            for command in OUTPUT_COMMANDS:
+                inode = os.stat(self.out).st_ino
+                self.assertEqual(self.run_output_command(command).returncode, 0)
+                self.assertGreater(os.stat(self.out).st_size, SIZE_MAX)
+                self.assertEqual((os.stat(self.out).st_ino, os.listdir(self.made)),
+                                 (inode, ["out"]))
+        finally:
+            subprocess.run(["umount", "-l", self.out], check=True)
 
     def test_mode_of_an_earlier_file_stays_and_that_of_a_new_one_follows_umask(self):
         for command in OUTPUT_COMMANDS:
