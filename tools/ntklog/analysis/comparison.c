@@ -15,6 +15,7 @@
 
 #include "comparison.h"
 #include "macros.h"
+#include "message.h"
 
 static const struct {
 	const char *name;
@@ -282,6 +283,22 @@ static int parse_number(const char *text, bool is_signed, uint64_t *number)
 	return 0;
 }
 
+/**
+ * comparison_is_of_locks() - test whether the subject is the address or the class of a lock
+ * @comparison: comparison with a subject
+ *
+ * Return: true if it is; then the value may be the name of a class, too.
+ */
+bool comparison_is_of_locks(const struct comparison *comparison)
+{
+	size_t i;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		if (comparison->fields[i] && event_field_is_lock(comparison->fields[i]))
+			return true;
+	return false;
+}
+
 /* Split "SYMBOL[+0xOFFSET][ [MODULE]]", the form in which symbols are printed, into its parts. */
 static int split_symbol(struct comparison *comparison, char *error, size_t size)
 {
@@ -420,22 +437,6 @@ int comparison_resolve_value(struct comparison *comparison, const char *field, c
 		      "cycles, or a time with ns, us, ms or s" : "a whole number");
 }
 
-/**
- * comparison_is_of_locks() - test whether the subject is the address or the class of a lock
- * @comparison: comparison with a subject
- *
- * Return: true if it is; then the value may be the name of a class, too.
- */
-bool comparison_is_of_locks(const struct comparison *comparison)
-{
-	size_t i;
-
-	for (i = 0; i < EVENT_TYPES; i++)
-		if (comparison->fields[i] && event_field_is_lock(comparison->fields[i]))
-			return true;
-	return false;
-}
-
 /* Test whether a symbol has the name, or, if locks are compared, their class. */
 static bool name_of_address_exists(const struct comparison *comparison, const struct names *names)
 {
@@ -447,14 +448,17 @@ static bool name_of_address_exists(const struct comparison *comparison, const st
  * comparison_check_names() - check that the names in a comparison exist
  * @comparison: comparison whose value has been resolved
  * @names: names of the file, or NULL
+ * @has_classes: @names have the classes of locks; otherwise any class may exist
  * @error: set to a message on failure
  * @size: bytes of @error
  *
  * Return: 0, or -1 if a name does not exist.
  */
 int comparison_check_names(const struct comparison *comparison, const struct names *names,
-			   char *error, size_t size)
+			   bool has_classes, char *error, size_t size)
 {
+	bool may_be_class = comparison_is_of_locks(comparison) && !has_classes;
+
 	if (comparison->subject == SUBJECT_PROCESS && !names_have_process(names, NULL))
 		return refuse(error, size, comparison->text_offset,
 			      "no process is known: record without --no-names");
@@ -462,6 +466,13 @@ int comparison_check_names(const struct comparison *comparison, const struct nam
 	    ((comparison->kind == OPERAND_THREAD || comparison->subject == SUBJECT_CGROUP) &&
 	     !strcasecmp(comparison->text, IDLE_NAME)))
 		return 0;
+	if (may_be_class) {
+		if (comparison->kind == OPERAND_ADDRESS &&
+		    !names_have_symbol(names, comparison->symbol))
+			message("no symbol is called \"%s\": it is taken for a class of locks",
+				comparison->text);
+		return 0;
+	}
 	if (comparison->kind == OPERAND_ADDRESS && !name_of_address_exists(comparison, names))
 		return refuse(error, size, comparison->text_offset,
 			      "no symbol is called \"%.40s\"%s", comparison->symbol,

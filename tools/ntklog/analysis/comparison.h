@@ -106,7 +106,7 @@ int comparison_resolve_value(struct comparison *comparison, const char *field, c
 			     size_t size);
 bool comparison_is_of_locks(const struct comparison *comparison);
 int comparison_check_names(const struct comparison *comparison, const struct names *names,
-			   char *error, size_t size);
+			   bool has_classes, char *error, size_t size);
 uint32_t comparison_find_types(const struct comparison *comparison);
 bool comparison_is_true(const struct comparison *comparison, const struct etl_file *file,
 			const struct etl_event *event, const struct event_type *type,

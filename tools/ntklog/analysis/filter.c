@@ -283,9 +283,7 @@ int filter_check_names(struct filter *filter, const struct names *names, bool ha
 	if (filter->kind != FILTER_COMPARE)
 		return filter_check_names(filter->left, names, has_classes, error, size) ||
 		       filter_check_names(filter->right, names, has_classes, error, size) ? -1 : 0;
-	if (comparison_is_of_locks(&filter->comparison) && !has_classes)
-		return 0;
-	return comparison_check_names(&filter->comparison, names, error, size);
+	return comparison_check_names(&filter->comparison, names, has_classes, error, size);
 }
 
 /**

@@ -299,16 +299,18 @@ class Class(Base):
                                    for sequence, (second, address, hold) in enumerate((
                                        (10, self.DENTRY, ms), (20, self.OTHER, 2 * ms),
                                        (30, self.DENTRY, ms + 1), (31, self.OTHER, 1)), start=1)))
-        self.run_trap("--on", 'hold > 1ms && %s == "dentry.d_lockref.lock"' % field, "--before",
-                      "1", "--duration", "1", names=())
+        error = self.run_trap("--on", 'hold > 1ms && %s == "dentry.d_lockref.lock"' % field,
+                              "--before", "1", "--duration", "1", names=())
         self.assertEqual(self.sequence_numbers(self.etl), [3, 4])
         self.assertIn("dentry.d_lockref.lock", self.read_file("a.etl.names"))
+        return error
 
     def test_long_hold_of_a_class_springs_the_trap(self):
         self.check_long_hold_of_a_class("class")
 
     def test_long_hold_of_a_lock_springs_the_trap(self):
-        self.check_long_hold_of_a_class("lock")
+        self.assertIn('no symbol is called "dentry.d_lockref.lock": it is taken for a class of locks',
+                      self.check_long_hold_of_a_class("lock"))
 
 
 if __name__ == "__main__":
