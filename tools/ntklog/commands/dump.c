@@ -49,7 +49,8 @@ static int dump_event(struct dump_context *context, const struct etl_event *even
 	const struct event_type *type = event_type_find(event);
 	union wmi_record record;
 
-	if (type && wmi_record_read(&record, context->file, event, type))
+	if (!selection_includes_time(&dump->trace.selection, context->file, event) ||
+	    (type && wmi_record_read(&record, context->file, event, type)))
 		return 0;
 	if (dump->trace.selection.filter && type &&
 	    event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER &&

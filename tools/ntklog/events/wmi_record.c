@@ -156,20 +156,30 @@ static bool spinlock_is_impossible(const struct spinlock_record *record,
 static bool resource_is_impossible(const struct resource_record *record,
 				   const struct etl_file *file, const struct etl_event *event)
 {
-	return resource_record_is_release(record) &&
+	return (resource_record_is_release(record) ||
+		record->action == WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE ||
+		record->action == WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED) &&
 	       predates_clock((double)record->hold_time + (double)record->wait_time, file, event);
+}
+
+static bool open_hold_is_impossible(const struct etl_file *file, const struct etl_event *event)
+{
+	struct ntklog_open_hold open_hold = { 0 };
+
+	memcpy(&open_hold, event->data, event->data_size);
+	return predates_clock((double)open_hold.wait_time, file, event);
 }
 
 /**
  * wmi_record_read() - read the record of an event, and count damage
  * @record: set to the record; unchanged if events of this type have none
  * @file: file of the event
- * @event: the event
+ * @event: the event, of the selected time
  * @type: type of the event
  *
  * All commands leave out the same events, because each calls this function, once for an event.
  *
- * Return: 0, or -1 if the size of the event is wrong, or the times of a release are impossible;
+ * Return: 0, or -1 if the size of the event is wrong, or a wait or a hold is impossible;
  * then @file->error describes the first damage of the file.
  */
 int wmi_record_read(union wmi_record *record, struct etl_file *file,
@@ -190,6 +200,9 @@ int wmi_record_read(union wmi_record *record, struct etl_file *file,
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&record->contextswap, event);
+		break;
+	case NTKLOG_LOG_TYPE_OPEN_HOLD:
+		is_impossible = open_hold_is_impossible(file, event);
 		break;
 	}
 	return is_impossible && !event->has_impossible_time ?

@@ -67,10 +67,10 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 						      conversion->file->buffer_size;
 			continue;
 		}
-		if (wmi_record_read(&record, conversion->file, event, *type))
+		if (!selection_includes_time(conversion->selection, conversion->file, event) ||
+		    wmi_record_read(&record, conversion->file, event, *type))
 			continue;
-		if (selection_includes_time(conversion->selection, conversion->file, event))
-			follow_open_holds(conversion, event);
+		follow_open_holds(conversion, event);
 		if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
 			conversion->no_memory |= !kept_callers_keep(&conversion->callers, event);
 			if (conversion->keeps_callers)

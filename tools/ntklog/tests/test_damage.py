@@ -250,7 +250,10 @@ class Damaged(unittest.TestCase):
                   for time in (2 ** 40, 2 ** 62, 2 ** 63, 2 ** 64 - 1001)),
                 etl.perfinfo(0x0529, etl.spin_lock(acquire=1, release=now, wait=2)),
                 etl.perfinfo(0x052B, etl.resource_data(hold=now, wait=2)),
-                etl.perfinfo(0x052B, etl.resource_data(hold=2 ** 64 - 2, wait=4))):
+                etl.perfinfo(0x052B, etl.resource_data(hold=2 ** 64 - 2, wait=4)),
+                # An excessive wait, which HoldTime has
+                etl.perfinfo(0x052B, etl.resource_data(action=0x10224, hold=now + 1, wait=0)),
+                etl.open_hold_event(now, "held", since=1, wait=now + 2)):
             data = etl.file(etl.spinlock_rundown(acquire=1), good, impossible)
             for command in (("dump", "--filter", "wait > 1ns"), ("report", "--json"), ("info",),
                             ("convert", "--pprof=/dev/null"), ("convert", "--perfetto=/dev/null")):
@@ -261,6 +264,10 @@ class Damaged(unittest.TestCase):
                 self.assertEqual(result.returncode, 1)
                 if command[0] == "dump":
                     self.assertEqual(len(result.stdout.splitlines()), 1)
+                if command[0] != "info":
+                    # Only damage of the selected time counts.
+                    early = run_tool_on(*command[:1], data, *command[1:], "--to", "0.5")
+                    self.assertEqual((early.returncode, early.stderr.count("damaged")), (0, 0))
                 if command[0] == "report":
                     report = json.loads(result.stdout)
                     self.assertEqual((report["locks"][0]["wait_total_ns"], report["blockers"][0]

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -122,9 +123,10 @@ class Made:
 
     def add_resource(self, time, word, thread):
         resource = self.choose_pointer([LOCK, HEAP, time])
-        # The tool leaves out a release whose wait and hold, here 2 * time, began before the clock.
+        # The tool leaves out a release, or an excessive wait, whose wait and hold, here 2 * time,
+        # began before the clock.
         action = self.random.choice([action for action in [*ACTIONS, word] if 2 * time < LATE or
-                                     "release" not in ACTIONS.get(action, "")])
+                                     not re.search("release|excessive", ACTIONS.get(action, ""))])
         head = struct.pack("<QQQII", time, time, time, word, thread)
         tail = struct.pack("<QII" if self.bits == 64 else "<III4x", resource, action, word)
         self.add_event(0x052B, 2, "Resource", head + tail, {
