@@ -7,13 +7,11 @@
 # not begun. TEXT of a finished step are the numbers of its STEP.time, the first of them the seconds
 # that it has taken; of a kernel's build, its latest message, in parentheses.
 
-# A step that has run for longer than planned will run for at least a quarter of that time more.
-# rest is a local variable.
+# A step that has run for longer than expected, or than planned, will run for at least a quarter of
+# that time more. rest is a local variable.
 function left_of(seconds, passed,    rest) {
 	rest = seconds * factor - passed
-	if (passed > seconds && rest < passed / 4)
-		rest = passed / 4
-	return rest > 0 ? rest : 0
+	return (rest < 0 || passed > seconds) && rest < passed / 4 ? passed / 4 : rest
 }
 
 NF == 2 { extra[$1] += $2; next }

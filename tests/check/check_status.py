@@ -57,6 +57,10 @@ class Forecast(unittest.TestCase):
     def test_late_step_takes_a_quarter_of_its_time_longer(self):
         self.assertEqual(forecast("core-6.12 vm 600 %d" % (NOW - 2400)), 600)
 
+    def test_late_step_of_a_fast_machine_takes_longer_too(self):
+        self.assertEqual(forecast("style beside 1000 9000 220 200 10",
+                                  "tool host 1500 %d" % (NOW - 1200)), 300)
+
     def test_build_of_a_kernel_is_forecast_by_its_files(self):
         self.assertEqual(forecast("kernel-debug vm 420 9400 (250 of about 1500 files)"), 3000)
         self.assertEqual(forecast("kernel-debug vm 600 10000 (90 of about 1500 files)"), 600)
