@@ -47,9 +47,7 @@ struct packet_header {
 	uint64_t packet_size;
 } __attribute__((__packed__));
 
-/*
- * @last_time: time of the last event of the stream, ticks
- */
+/* @last_time: time of the last event of the stream, ticks */
 struct ctf_stream {
 	size_t used_bytes;
 	uint64_t first_time;

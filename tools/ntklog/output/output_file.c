@@ -14,7 +14,10 @@
 #include "message.h"
 #include "output_file.h"
 
-/* Path that the unnamed file of output_open() gets when it is complete; NULL: there is none. */
+/*
+ * Path that the unnamed file of output_open() gets when it is complete; NULL: there is none. Only
+ * the main thread uses it.
+ */
 static char *final_path;
 
 /* Test whether a path may name a file that is open already, such as /dev/stdout. */
