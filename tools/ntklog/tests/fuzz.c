@@ -94,8 +94,14 @@ static void read_merged(struct etl_file *file, const struct names *names,
 
 static void print_report(struct etl_file *file, const struct names *names, bool html)
 {
+	static const char *const no_options[] = { NULL };
 	static struct analysis analysis;
-	struct report made = { .file = file, .analysis = &analysis, .names = names };
+	struct report made = {
+		.file = file,
+		.analysis = &analysis,
+		.names = names,
+		.selecting_options = no_options,
+	};
 	size_t i;
 
 	analysis.charges_waits = html;
