@@ -41,7 +41,7 @@ check "tool: set spinlock without a hold threshold succeeds" ntklog set spinlock
 check "tool: set without a hold threshold keeps it" is "$(print_parameters)" "2 3000 4 1000000 "
 check "tool: set with a hold threshold succeeds" ntklog set spinlock 3 2000 5 0
 check "tool: set with a hold threshold sets all parameters" is "$(print_parameters)" "3 2000 5 0 "
-check "tool: set refuses a hold threshold of 999999" exit_status_is 1 ntklog set spinlock 1 1000 1 \
+check "tool: set refuses a hold threshold of 999999" exit_status_is 2 ntklog set spinlock 1 1000 1 \
 	999999
 check "tool: a refused set changes no parameter" is "$(print_parameters)" "3 2000 5 0 "
 check "tool: set resource succeeds" ntklog set resource 6 7 8
