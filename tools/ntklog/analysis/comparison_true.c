@@ -39,6 +39,16 @@ static bool text_matches(const struct comparison *comparison, const char *text)
 	return order_matches(comparison->operator, strcasecmp(text, comparison->text));
 }
 
+/* Compare two names of one thing. @other may be NULL. "!=" needs both to differ. */
+static bool names_match(const struct comparison *comparison, const char *name, const char *other)
+{
+	if (!other)
+		return text_matches(comparison, name);
+	if (comparison->operator == IS_NOT_EQUAL)
+		return text_matches(comparison, name) && text_matches(comparison, other);
+	return text_matches(comparison, name) || text_matches(comparison, other);
+}
+
 static bool duration_matches(const struct comparison *comparison, double ns)
 {
 	return order_matches(comparison->operator,
@@ -104,7 +114,7 @@ static bool lock_matches(const struct comparison *comparison, const struct names
 
 /*
  * Compare the name of a task, of its process or of its cgroup. A name that the file does not tell
- * differs from every name; without one the idle thread is called IDLE_NAME.
+ * differs from every name. The idle thread is also called IDLE_NAME.
  */
 static bool task_matches(const struct comparison *comparison, const struct names *names,
 			 uint64_t clock, uint32_t thread_id)
@@ -126,8 +136,8 @@ static bool task_matches(const struct comparison *comparison, const struct names
 	}
 	if (comparison->is_number)
 		return number_matches(comparison, id);
-	if (!name && !thread_id)
-		name = IDLE_NAME;
+	if (!thread_id)
+		return names_match(comparison, IDLE_NAME, name);
 	return name ? text_matches(comparison, name) : comparison->operator == IS_NOT_EQUAL;
 }
 
@@ -293,7 +303,6 @@ static bool header_matches(const struct comparison *comparison, const struct etl
 {
 	struct etl_event_header header;
 	char guid[ETL_GUID_SIZE];
-	const char *name;
 
 	etl_read_event_header(&header, event);
 	switch (comparison->subject) {
@@ -301,12 +310,7 @@ static bool header_matches(const struct comparison *comparison, const struct etl
 		if (!header.has_provider)
 			return false;
 		etl_format_guid(header.provider, guid);
-		name = etl_provider_name(header.provider);
-		/* A provider is compared by its GUID and by its name: "!=" needs both to differ. */
-		if (comparison->operator == IS_NOT_EQUAL)
-			return text_matches(comparison, guid) &&
-			       (!name || text_matches(comparison, name));
-		return text_matches(comparison, guid) || (name && text_matches(comparison, name));
+		return names_match(comparison, guid, etl_provider_name(header.provider));
 	case SUBJECT_ID:
 		return header.has_id && number_matches(comparison, header.id);
 	case SUBJECT_VERSION:

@@ -100,6 +100,18 @@ thread 58 other\t56\t/system.slice/web.service
             self.assertEqual((result.returncode, result.stdout.count(" Resource ")), (0, expected),
                              result.stderr)
 
+    def test_filter_takes_idle_and_the_name_in_the_file_for_the_idle_thread(self):
+        with open(self.path + ".names", "a") as stream:
+            stream.write("thread 0 swapper/0\t0\n")
+        self.write_tasks()
+        for expression, expected in (("thread == idle", 1), ("thread ~ IDL", 1),
+                                     ("thread == swapper/0", 1), ("thread ~ swap", 1),
+                                     ("thread != idle", 6), ("thread != swapper/0", 6),
+                                     ("thread != waiter", 6), ("thread == 0", 1)):
+            result = run_tool("dump", "--filter", "Event == Resource && " + expression, self.path)
+            self.assertEqual((expression, result.stdout.count(" Resource ")),
+                             (expression, expected), result.stderr)
+
     def test_sums_by_attribute_are_those_of_the_plain_tables(self):
         self.write_tasks()
         for table, column in ("blockers", "charged_total_ns"), ("waiters", "wait_total_ns"):
