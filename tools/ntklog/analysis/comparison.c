@@ -299,7 +299,10 @@ bool comparison_is_of_locks(const struct comparison *comparison)
 	return false;
 }
 
-/* Split "SYMBOL[+0xOFFSET][ [MODULE]]", the form in which symbols are printed, into its parts. */
+/*
+ * Split "SYMBOL[+0xOFFSET][ [MODULE]]", the form in which symbols are printed, into its parts. A
+ * "+" without an offset behind it stays in the symbol: the text may be the name of a class.
+ */
 static int split_symbol(struct comparison *comparison, char *error, size_t size)
 {
 	char *symbol = strdup(comparison->text), *module, *offset;
@@ -313,13 +316,10 @@ static int split_symbol(struct comparison *comparison, char *error, size_t size)
 		comparison->module = module + 1;
 	}
 	offset = strchr(symbol, '+');
-	if (!offset)
-		return 0;
-	if (parse_number(offset + 1, false, &comparison->number))
-		return refuse(error, size, comparison->text_offset + (offset - symbol) + 1,
-			      "\"%s\" is no offset, such as 0x10", offset + 1);
-	*offset = '\0';
-	comparison->has_offset = true;
+	if (offset && !parse_number(offset + 1, false, &comparison->number)) {
+		*offset = '\0';
+		comparison->has_offset = true;
+	}
 	return 0;
 }
 
@@ -444,6 +444,18 @@ static bool name_of_address_exists(const struct comparison *comparison, const st
 	       (comparison_is_of_locks(comparison) && names_have_class(names, comparison->text));
 }
 
+/* Say why the name of a symbol or a class is wrong. Returns -1. */
+static int refuse_name_of_address(const struct comparison *comparison, char *error, size_t size)
+{
+	const char *symbol = comparison->symbol, *plus = strchr(symbol, '+');
+
+	if (plus)
+		return refuse(error, size, comparison->text_offset + (plus - symbol) + 1,
+			      "\"%s\" is no offset, such as 0x10", plus + 1);
+	return refuse(error, size, comparison->text_offset, "no symbol is called \"%.40s\"%s",
+		      symbol, comparison_is_of_locks(comparison) ? ", and no class of locks" : "");
+}
+
 /**
  * comparison_check_names() - check that the names in a comparison exist
  * @comparison: comparison whose value has been resolved
@@ -474,9 +486,7 @@ int comparison_check_names(const struct comparison *comparison, const struct nam
 		return 0;
 	}
 	if (comparison->kind == OPERAND_ADDRESS && !name_of_address_exists(comparison, names))
-		return refuse(error, size, comparison->text_offset,
-			      "no symbol is called \"%.40s\"%s", comparison->symbol,
-			      comparison_is_of_locks(comparison) ? ", and no class of locks" : "");
+		return refuse_name_of_address(comparison, error, size);
 	if (comparison->subject == SUBJECT_CLASS &&
 	    !names_have_class(names, comparison->text))
 		return refuse(error, size, comparison->text_offset,

@@ -478,6 +478,16 @@ class Reports(Base):
         self.assertEqual(self.rows_by_lock("--filter", 'lock == "kmalloc-1k+0x50 (f)"'),
                          {"kmalloc-1k+0x50 (f)": (1, 1)})
 
+    def test_filters_of_addresses_take_a_class_of_a_cache_with_a_plus_in_its_name(self):
+        self.stop_and_read_names(slab_note(SPIN, 0x50, 1024, 1024, "read+write", "f+0x10/0x40"))
+        with open(self.etl, "wb") as stream:
+            stream.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK))))
+        self.assertEqual(self.rows_by_lock("--filter", "lock == read+write+0x50"),
+                         {"read+write+0x50": (1, 1)})
+        result = run_tool("report", "--filter", "lock == read+write", self.etl)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('"write" is no offset, such as 0x10 (character 14)', result.stderr)
+
     def test_dump_and_conversions_name_classes(self):
         text = run_tool("dump", self.etl).stdout
         self.assertEqual((text.count("dentry.d_lockref.lock"), text.count("inode.i_lock")), (5, 1))
