@@ -7,19 +7,19 @@
 
 #include "flame.h"
 #include "report_rows.h"
-#include "text.h"
 
 static struct flame_node *find_or_add_callee(struct flame_node *caller, const char *name)
 {
+	size_t size = strlen(name) + 1;
 	struct flame_node *callee;
 
 	HASH_FIND_STR(caller->callees, name, callee);
 	if (callee)
 		return callee;
-	callee = calloc(1, sizeof(*callee));
+	callee = calloc(1, sizeof(*callee) + size);
 	if (!callee)
 		return NULL;
-	snprintf(callee->name, sizeof(callee->name), "%s", name);
+	memcpy(callee->name, name, size);
 	HASH_ADD_STR(caller->callees, name, callee);
 	if (callee->hh.tbl)
 		return callee;
@@ -66,17 +66,16 @@ static bool add_stack(struct flame_node *root, const struct report *report,
 	};
 	size_t count = entry ? entry->address_count : 0;
 	struct flame_node *flame = root;
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], *label;
 	unsigned int i;
 
 	if (!sum->record_count && sum->charged_ticks <= 0)
 		return true;
 	add_sum(flame, ns, sum->record_count);
 	if (attribute_label) {
-		snprintf(name, sizeof(name), "%s", attribute_label);
-		/* snprintf() may have cut the label within a character. */
-		text_clean(name);
-		flame = add_to_callee(flame, name, ns, sum->record_count);
+		label = strdup(attribute_label);
+		flame = label ? add_to_callee(flame, label, ns, sum->record_count) : NULL;
+		free(label);
 	}
 	if (!count && flame) {
 		snprintf(name, sizeof(name), entry ? "(no stack)" : "(other stacks)");

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "hash.h"
-#include "names.h"
 #include "report.h"
 
 /*
@@ -26,17 +25,17 @@ enum flame_kind {
 };
 
 /*
- * A function, called by the functions above it.
+ * A function, called by the functions above it. The root has no name.
  * @ns: sums of all stacks through the function, ns
  * @own_ns: sums of the stacks that end in it, ns
  */
 struct flame_node {
-	char name[NAME_SIZE];
 	double ns[FLAME_KINDS];
 	double own_ns[FLAME_KINDS];
 	uint64_t sample_count;
 	struct flame_node *callees;
 	UT_hash_handle hh;
+	char name[];
 };
 
 bool flame_make_tree(struct flame_node *root, const struct report *report,

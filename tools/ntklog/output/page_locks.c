@@ -282,7 +282,7 @@ static void add_charges(json_t *object, const struct report *report, const struc
 {
 	const struct charge_sums *sums = &report->analysis->charge_sums;
 	const struct charged_class *class;
-	struct flame_node root = { .name = "all" };
+	struct flame_node root = { 0 };
 
 	HASH_FIND(hh, sums->classes, &lock->key, sizeof(lock->key), class);
 	if (class) {

@@ -35,7 +35,7 @@ static void print_preformatted(const struct report *report, FILE *stream, const 
 
 static json_t *flames_json(const struct report *report)
 {
-	struct flame_node root = { .name = "all" };
+	struct flame_node root = { 0 };
 	json_t *flames = NULL;
 
 	if (flame_make_tree(&root, report, NULL))

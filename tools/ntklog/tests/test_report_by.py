@@ -322,6 +322,22 @@ class By(Case):
         self.assertEqual({row["waiter"].split(" [")[1] for row in waits},
                          {path + "]" for path in paths})
 
+    def test_flames_tell_the_longest_paths_of_cgroups_apart(self):
+        paths = ["/" + "%s_%d" % ("slice/" * 682, number) for number in (1, 2)]
+        with open(self.path + ".names", "a", encoding="utf-8") as stream:
+            for thread, path in zip((61, 62), paths):
+                stream.write("thread %d task\t%d\t%s\n" % (thread, thread, path))
+        self.write_events(spin_event(0, 100, 20, thread=61),
+                          stack_event_of(100, 0xFFFFFFFF81000601, thread=61),
+                          spin_event(200, 300, 30, thread=62),
+                          stack_event_of(300, 0xFFFFFFFF81000601, thread=62))
+        folded = run_tool("report", "--folded", "--by", "cgroup", self.path).stdout
+        self.assertEqual(folded.splitlines(), [
+            "%s;walks_pages %d" % (path, wait * NS) for path, wait in zip(paths, (20, 30))])
+        flames = tool.pictures_of_page(self.report("--html", "-", "--by", "cgroup"))["flames"]
+        self.assertEqual([name for depth, name, *_ in flames["waits"]["functions"] if not depth],
+                         paths)
+
 
 if __name__ == "__main__":
     tap.main()
