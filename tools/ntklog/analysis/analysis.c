@@ -462,17 +462,18 @@ double analysis_length_s(const struct analysis *analysis, const struct etl_file 
  * @analysis: finished analysis of the file
  * @file: the file
  *
- * Return: time of its last event, seconds; INFINITY if it does not end before the selected time, or
- * has no events.
+ * Return: time of its last event, seconds; INFINITY if it does not end before the selected time;
+ * -INFINITY if it has no events.
  */
 double analysis_find_end_s(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 	double end = etl_seconds(file, analysis->latest_left_out_time);
 
-	if (!selection || !selection->has_begin || analysis->last_time ||
-	    !analysis->latest_left_out_time)
+	if (!selection || !selection->has_begin || analysis->last_time)
 		return INFINITY;
+	if (!analysis->latest_left_out_time)
+		return -INFINITY;
 	return end < selection->begin_seconds ? end : INFINITY;
 }
 

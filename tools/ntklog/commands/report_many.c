@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "jobs.h"
@@ -116,16 +117,17 @@ uint64_t report_many_events_of_lock(const struct report_many *many)
  * report_many_all_end_before_selection() - test whether all files end before the selected time
  * @many: read, all files
  *
- * Return: true if the begin of the selected time is behind the last event of each file.
+ * Return: true if the begin of the selected time is behind the last event of each file that has
+ * events, and a file has any.
  */
 bool report_many_all_end_before_selection(const struct report_many *many)
 {
+	double end_s = -INFINITY;
 	size_t i;
 
 	for (i = 0; i < many->files->path_count; i++)
-		if (!many->hosts[i].ends_before_selection)
-			return false;
-	return true;
+		end_s = fmax(end_s, many->hosts[i].end_s);
+	return isfinite(end_s);
 }
 
 /**

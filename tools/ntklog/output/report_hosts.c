@@ -32,8 +32,7 @@ void report_write_tables(const struct report *report, unsigned int tables, FILE 
 		.has_rates = report_shows_per_second(report),
 		.has_lock_counts = report_has_lock_counts(report),
 		.is_read = true,
-		.ends_before_selection =
-			isfinite(analysis_find_end_s(report->analysis, report->file)),
+		.end_s = analysis_find_end_s(report->analysis, report->file),
 		.is_damaged = report_file_is_damaged(report->file),
 		.is_lossy = report_file_is_lossy(report->file),
 	};

@@ -16,9 +16,9 @@
 /*
  * @start_filetime: FILETIME of the begin of the recording
  * @events_of_lock: number of events of the only lock that is summed up
+ * @end_s: analysis_find_end_s()
  * @resource_kinds: bits of enum resource_kind that its records are of
  * @has_lock_counts: its tables show how many locks a class has
- * @ends_before_selection: the begin of the selected time is behind the last event
  * @is_damaged: report_file_is_damaged()
  * @is_lossy: report_file_is_lossy()
  * @damage: error of the file; empty: none
@@ -33,11 +33,11 @@ struct report_host {
 	uint64_t lossy_buffers;
 	uint64_t buffers_missing;
 	uint64_t events_of_lock;
+	double end_s;
 	uint32_t resource_kinds;
 	bool has_rates;
 	bool has_lock_counts;
 	bool is_read;
-	bool ends_before_selection;
 	bool is_damaged;
 	bool is_lossy;
 	char damage[sizeof(((struct etl_file *)0)->error)];

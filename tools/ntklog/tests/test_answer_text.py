@@ -177,6 +177,14 @@ class Text(Case):
             result = run_tool("report", "--from", "2", *options, *paths)
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertEqual(result.stderr.count("ends at 1.000 s"), 2)
+        # A file without events has no end, and says nothing about the time.
+        empty = paths[0] + ".empty"
+        with open(empty, "wb") as stream:
+            stream.write(etl.file())
+        for files, status in ((paths + [empty], 2), ([empty] + paths, 2), ([empty, empty], 0)):
+            result = run_tool("report", "--from", "2", *files)
+            self.assertEqual((result.returncode, result.stderr.count("ends at 1.000 s")),
+                             (status, status), files)
         paths.append(self.write_trace("c.etl", etl.perfinfo(
             0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 3 * etl.PERF_FREQ)))
         result = run_tool("report", "--from", "2", *paths)
