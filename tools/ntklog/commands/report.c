@@ -43,6 +43,17 @@ static bool prints_answer(const struct report_options *options)
 	return options->tables == REPORT_USUAL_TABLES && options->files.path_count == 1;
 }
 
+/*
+ * Test whether resources that were only initialized have no row. Text without --columns shows
+ * nothing but zeros of them.
+ */
+static bool omits_unused_resources(const struct report_options *options)
+{
+	return options->tables == REPORT_USUAL_TABLES && !options->columns &&
+	       !options->table.prints_json && !options->table.prints_csv &&
+	       !options->prints_ndjson && !options->html_path;
+}
+
 static void print_table(const struct report *report, struct table *table,
 			const struct report_options *options)
 {
@@ -241,6 +252,7 @@ static int report_file(struct report_options *options)
 			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
 			.is_one_of_many = !!options->result,
 			.joins_locks_of_waiter = options->joins_locks,
+			.omits_unused_resources = omits_unused_resources(options),
 			.attribute_name = options->has_attribute ?
 					  charge_attribute_names[options->attribute] : NULL,
 			.selecting_options = options->trace.given,

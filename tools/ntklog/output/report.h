@@ -30,6 +30,7 @@ enum report_table_kind {
  * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
  * @is_one_of_many: its rows are merged with those of other files, which are sorted by totals
  * @joins_locks_of_waiter: the table of waiters has one row for each waiter, not for each lock of it
+ * @omits_unused_resources: resources that were only initialized have no row
  * @attribute_name: name of the attribute that splits the rows of the tables; NULL: nothing does
  * @selecting_options: options of the command that chose names and events, each followed by its
  *	argument; NULL after the last
@@ -44,6 +45,7 @@ struct report {
 	bool is_stream;
 	bool is_one_of_many;
 	bool joins_locks_of_waiter;
+	bool omits_unused_resources;
 	const char *attribute_name;
 	const char *const *selecting_options;
 	struct table tables[REPORT_TABLES];

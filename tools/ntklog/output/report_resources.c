@@ -217,7 +217,8 @@ static void add_row(struct report *report, const struct resource_entry *entry,
 	};
 	struct split_pair split = { 0 };
 
-	if (!sum->record_count && !sum->excessive_wait_count && !sum->init_count)
+	if (!sum->record_count && !sum->excessive_wait_count &&
+	    (!sum->init_count || report->omits_unused_resources))
 		return;
 	if (!is_others) {
 		split = report_split_pair(report, entry->key.address);

@@ -153,6 +153,22 @@ class Text(Case):
         self.write(etl.file(switch_event(1000, 55, 56)))
         self.assertTrue(self.report().startswith("This file has no events of locks.\n\n"))
 
+    def test_text_has_only_initialised_resources_if_the_table_is_named(self):
+        name = "0xffff888099990000"
+        initialized = etl.perfinfo(0x052B, etl.resource_data(
+            action=0x10008, hold=0, thread=56, address=int(name, 16)), time_stamp=BASE + 160)
+        self.write_events(initialized)
+        for options, has_table in ((), False), (("--table", "resources"), True):
+            self.assertEqual("\nExecutive resources, by" in self.report(*options), has_table)
+        self.write_events(sleeping_event(1000, 5000), initialized)
+        for options, has_row in (((), False), (("--wide",), False), (("--json",), True),
+                                 (("--table", "resources"), True), (("--csv",), True),
+                                 (("--columns", "initialized"), True), (("--ndjson",), True)):
+            self.assertEqual(name in self.report(*options), has_row, options)
+        for options, count in ((), 0), (("--table", "resources"), 2):
+            text = run_tool("report", "--wide", *options, self.path, self.path).stdout
+            self.assertEqual((text.count("my_lock"), text.count(name)), (2, count))
+
     def test_selection_without_locks_is_named_as_the_reason(self):
         self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
         for options in ("--to", "0"), ("--filter", "Event == ContextSwap"):
