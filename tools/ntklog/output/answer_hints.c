@@ -129,8 +129,8 @@ static void print_path(FILE *stream, const char *path)
  * @lock: class of the lock that cost most
  * @stream: stream to print to
  *
- * The command has the options that chose names and events. If the report is of one lock alone, it
- * has "--table blockers", too.
+ * The command has the options that chose names and events, and --addresses if that was given. If
+ * the report is of one lock alone, it has "--table blockers", too.
  */
 void answer_print_command(const struct report *report, uint64_t lock, FILE *stream)
 {
@@ -142,6 +142,8 @@ void answer_print_command(const struct report *report, uint64_t lock, FILE *stre
 	fputs("More: ntklog report --lock ", stream);
 	print_word(stream, wanted_lock ?: name);
 	fputs(wanted_lock ? " --table blockers " : " ", stream);
+	if (report->analysis->sums_by_address)
+		fputs("--addresses ", stream);
 	for (option = report->selecting_options; *option; option++) {
 		print_word(stream, *option);
 		putc(' ', stream);

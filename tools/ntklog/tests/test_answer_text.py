@@ -110,6 +110,16 @@ class Text(Case):
                 self.assertEqual(*(re.findall(r"([\d.]+ms) of waiting", output)
                                    for output in (text, run_tool(*arguments).stdout)))
 
+    def test_command_shows_addresses_too(self):
+        self.write_events(spin_event(1000, 5000), spin_event(6000, 6100, 4000, WAITER))
+        command, = re.findall(r"\nMore: (.*)\n", self.report("--addresses", "--to", "9ms"))
+        self.assertEqual(command, "ntklog report --lock my_lock --addresses --to 9ms " + self.path)
+        _, *arguments = shlex.split(command)
+        text = run_tool(*arguments).stdout
+        command, = re.findall(r"\nMore: (.*)\n", text)
+        self.assertIn(" --table blockers --addresses --to 9ms ", command)
+        self.assertNotIn("--addresses", self.report())
+
     def test_command_has_the_whole_path(self):
         for name in "a" * 200, "a b", "it's":
             path = os.path.join(self.directory.name, name)
