@@ -7,7 +7,6 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,9 @@
  * the main thread uses it.
  */
 static char *final_path;
+
+/* output_open() has created the file that is being written in place. */
+static bool is_new_file;
 
 /* Test whether a path may name a file that is open already, such as /dev/stdout. */
 static bool names_open_file(const char *path)
@@ -39,31 +41,35 @@ static int open_unnamed(const char *path, mode_t mode)
 
 /*
  * Open the file that will take the place of the one at @path, whose owner and mode it gets. Returns
- * -1 if the file at @path has to be written in place: a device, a pipe, a link to an absent file,
- * or a file in a directory that cannot be changed or has no unnamed files.
+ * -1 if the file at @path has to be written in place: a device, a pipe, a mount point, a link to an
+ * absent file, a file in a directory that cannot be changed or has no unnamed files, or any file
+ * where /proc, by which an unnamed file gets its name, is not mounted.
  */
 static int open_replacement(const char *path)
 {
-	struct stat status;
-	bool exists = !stat(path, &status);
+	struct statx status;
+	bool exists = !statx(AT_FDCWD, path, 0, STATX_BASIC_STATS, &status);
 	int fd;
 
-	if (names_open_file(path))
+	if (names_open_file(path) || access("/proc/self/fd", X_OK))
 		return -1;
-	if (exists ? !S_ISREG(status.st_mode) || access(path, W_OK) : !lstat(path, &status))
+	if (exists && (!S_ISREG(status.stx_mode) || access(path, W_OK) ||
+		       status.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		return -1;
+	if (!exists && !statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &status))
 		return -1;
 	/* A symbolic link stays, and its target is replaced. */
 	final_path = exists ? realpath(path, NULL) : strdup(path);
 	fd = final_path ? open_unnamed(final_path, exists ? 0600 : 0666) : -1;
-	if (fd >= 0 && exists && (fchown(fd, status.st_uid, status.st_gid) ||
-				  fchmod(fd, status.st_mode & 07777))) {
+	if (fd >= 0 && exists && (fchown(fd, status.stx_uid, status.stx_gid) ||
+				  fchmod(fd, status.stx_mode & 07777))) {
 		close(fd);
 		fd = -1;
 	}
 	return fd;
 }
 
-/* Let the unnamed file replace the one at the path. Fails where that is a mount, for example. */
+/* Let the unnamed file replace the one at the path. Returns 0, or -1 with errno. */
 static int replace(int fd, const char *path)
 {
 	char *copy = strdup(path), source[32], *name;
@@ -83,21 +89,6 @@ static int replace(int fd, const char *path)
 	return err;
 }
 
-/* Copy the unnamed file into the one at the path. Returns 0, or -1 with errno. */
-static int copy_into(int fd, const char *path)
-{
-	int dest = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	off_t at = 0;
-	ssize_t copied;
-
-	if (dest < 0)
-		return -1;
-	do {
-		copied = sendfile(dest, fd, &at, 1 << 30);
-	} while (copied > 0);
-	return close(dest) || copied < 0 ? -1 : 0;
-}
-
 /**
  * output_open() - begin to write a file; one at a time
  * @path: path of the file; "-" is the standard output
@@ -115,8 +106,13 @@ FILE *output_open(const char *path)
 	if (fd < 0) {
 		free(final_path);
 		final_path = NULL;
+		stream = fopen(path, "wx");
+		is_new_file = stream;
+		if (!stream)
+			stream = fopen(path, "w");
+	} else {
+		stream = fdopen(fd, "w");
 	}
-	stream = fd < 0 ? fopen(path, "w") : fdopen(fd, "w");
 	if (!stream)
 		message("%s: %s", path, strerror(errno));
 	return stream;
@@ -134,8 +130,7 @@ int output_close(FILE *stream, const char *path, int err)
 {
 	if (!err)
 		err = finish_output(stream, stream == stdout ? NULL : path);
-	if (!err && final_path && replace(fileno(stream), final_path) &&
-	    copy_into(fileno(stream), final_path)) {
+	if (!err && final_path && replace(fileno(stream), final_path)) {
 		message("%s: cannot write: %s", path, strerror(errno));
 		err = -1;
 	}
@@ -143,6 +138,9 @@ int output_close(FILE *stream, const char *path, int err)
 		message("%s: cannot write: %s", path, strerror(errno));
 		err = -1;
 	}
+	if (err && is_new_file)
+		unlink(path);
+	is_new_file = false;
 	free(final_path);
 	final_path = NULL;
 	return err ? -1 : 0;

@@ -5,16 +5,18 @@
 import itertools
 import os
 import random
+import re
 import resource
 import signal
 import stat
 import subprocess
 import tempfile
+import unittest
 
 import etl_writer as etl
 import tap
 from convert_case import Case
-from tool import NTKLOG, run_tool, wait_until_it_sleeps
+from tool import HAS_ASAN, NTKLOG, run_tool, wait_until_it_sleeps
 
 SIZE_MAX = 8192
 OUTPUT_COMMANDS = (["report", "--html"], ["convert", "--perfetto"], ["convert", "--pprof"])
@@ -133,6 +135,43 @@ class OutputFiles(Case):
                                  (inode, ["out"]))
         finally:
             subprocess.run(["umount", "-l", self.out], check=True)
+
+    def run_with_mounts(self, mounts, command, percent):
+        """Run a command in a file system with room for this part of its output. Return the exit
+        status, the files that it leaves, and whether the output is complete.
+        """
+        whole = os.path.join(self.directory.name, "whole")
+        run_tool(*command, whole, self.path).check_returncode()
+        result = subprocess.run(["unshare", "-m", "sh", "-c", """
+            made=$1 size=$2 whole=$3
+            shift 3
+            mount -t tmpfs -o size="$size" none "$made" && cd "$made" || exit
+            %s || exit
+            "$@"
+            echo $?
+            ls -A
+            cmp out "$whole" && echo complete""" % mounts, "sh", self.made,
+            str(os.stat(whole).st_size * percent // 100), whole,
+            os.path.abspath(NTKLOG), *command, "out", self.path],
+            capture_output=True, text=True, timeout=600)
+        if re.search("^(mount|unshare):", result.stderr, re.M):
+            self.skipTest("needs root: " + result.stderr.splitlines()[0])
+        return result.stdout.split()
+
+    def test_mount_of_a_file_needs_no_space_for_a_second_one(self):
+        for command in OUTPUT_COMMANDS:
+            with self.subTest(command):
+                self.assertEqual(self.run_with_mounts(
+                    "echo earlier >out && mount --bind out out", command, 150),
+                    ["0", "out", "complete"])
+
+    @unittest.skipIf(HAS_ASAN, "AddressSanitizer needs /proc")
+    def test_without_proc_a_file_is_complete_or_left_out(self):
+        for command in OUTPUT_COMMANDS:
+            for percent, expected in (150, ["0", "out", "complete"]), (50, ["1"]):
+                with self.subTest(command, percent=percent):
+                    self.assertEqual(self.run_with_mounts("mount -t tmpfs none /proc", command,
+                                                          percent), expected)
 
     def test_mode_of_an_earlier_file_stays_and_that_of_a_new_one_follows_umask(self):
         for command in OUTPUT_COMMANDS:
