@@ -72,20 +72,26 @@ static int open_replacement(const char *path)
 /* Let the unnamed file replace the one at the path. Returns 0, or -1 with errno. */
 static int replace(int fd, const char *path)
 {
-	char *copy = strdup(path), source[32], *name;
-	int err = -1;
+	char *copy = strdup(path), source[32], name[32];
+	int directory = copy ? open(dirname(copy), O_PATH | O_CLOEXEC) : -1;
+	unsigned int number = 0;
+	int err;
 
-	snprintf(source, sizeof(source), "/proc/self/fd/%d", fd);
-	if (copy && asprintf(&name, "%s/.ntklog.%d", dirname(copy), getpid()) >= 0) {
-		err = linkat(AT_FDCWD, source, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
-		if (!err) {
-			err = rename(name, path);
-			if (err)
-				unlink(name);
-		}
-		free(name);
-	}
 	free(copy);
+	if (directory < 0)
+		return -1;
+	snprintf(source, sizeof(source), "/proc/self/fd/%d", fd);
+	/* A killed process of the same PID, as in a container, may have left its file. */
+	do {
+		snprintf(name, sizeof(name), ".ntklog.%d.%u", getpid(), number++);
+		err = linkat(AT_FDCWD, source, directory, name, AT_SYMLINK_FOLLOW);
+	} while (err && errno == EEXIST);
+	if (!err) {
+		err = renameat(directory, name, AT_FDCWD, path);
+		if (err)
+			unlinkat(directory, name, 0);
+	}
+	close(directory);
 	return err;
 }
 

@@ -115,6 +115,23 @@ class OutputFiles(Case):
                 self.assertEqual(process.wait(600), -number)
             self.assertEqual((os.listdir(self.made), self.read_file()), (["out"], b"earlier"))
 
+    def test_names_that_a_killed_process_of_the_same_pid_left_are_passed_over(self):
+        def leave_names():
+            for number in "", ".0", ".1":
+                path = os.path.join(self.made, ".ntklog.%d%s" % (os.getpid(), number))
+                with open(path, "w", encoding="utf-8") as stream:
+                    stream.write("left")
+
+        self.write_earlier_file()
+        inode = os.stat(self.out).st_ino
+        result = self.run_output_command(OUTPUT_COMMANDS[0], preexec_fn=leave_names)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertNotEqual(os.stat(self.out).st_ino, inode)
+        sizes = sorted(os.stat(os.path.join(self.made, name)).st_size
+                       for name in os.listdir(self.made))
+        self.assertEqual(sizes[:-1], 3 * [len("left")])
+        self.assertEqual(sizes[-1], os.stat(self.out).st_size)
+
     def test_long_name_has_room_for_no_other(self):
         self.out = os.path.join(self.made, 250 * "x")
         self.write_earlier_file()
