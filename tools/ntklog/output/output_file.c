@@ -43,7 +43,8 @@ static int open_unnamed(const char *path, mode_t mode)
  * Open the file that will take the place of the one at @path, whose owner and mode it gets. Returns
  * -1 if the file at @path has to be written in place: a device, a pipe, a mount point, a link to an
  * absent file, a file in a directory that cannot be changed or has no unnamed files, or any file
- * where /proc, by which an unnamed file gets its name, is not mounted.
+ * where /proc, by which an unnamed file gets its name, is not mounted. Returns -1, too, if no file
+ * can have this path: the caller's fopen() then fails.
  */
 static int open_replacement(const char *path)
 {
@@ -51,12 +52,15 @@ static int open_replacement(const char *path)
 	bool exists = !statx(AT_FDCWD, path, 0, STATX_BASIC_STATS, &status);
 	int fd;
 
+	if (!exists && (errno != ENOENT ||
+			!statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &status)))
+		return -1;
+	if (!*path || path[strlen(path) - 1] == '/')
+		return -1;
 	if (names_open_file(path) || access("/proc/self/fd", X_OK))
 		return -1;
 	if (exists && (!S_ISREG(status.stx_mode) || access(path, W_OK) ||
 		       status.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-		return -1;
-	if (!exists && !statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &status))
 		return -1;
 	/* A symbolic link stays, and its target is replaced. */
 	final_path = exists ? realpath(path, NULL) : strdup(path);

@@ -132,6 +132,23 @@ class OutputFiles(Case):
         self.assertEqual(sizes[:-1], 3 * [len("left")])
         self.assertEqual(sizes[-1], os.stat(self.out).st_size)
 
+    def test_impossible_path_is_refused_before_the_first_write(self):
+        self.write_earlier_file()
+        for command in OUTPUT_COMMANDS:
+            for path, reason in (
+                    ("", "No such file or directory"), (self.made, "Is a directory"),
+                    (self.made + "/new/", "Is a directory"), (self.out + "/", "Is a directory"),
+                    (self.out + "/new", "Not a directory"),
+                    (self.made + "/new/new", "No such file or directory"),
+                    (self.made + "/" + 256 * "x", "File name too long")):
+                with self.subTest(command, path=path):
+                    result = run_tool(*command, path, self.path)
+                    self.assertEqual(result.returncode, 1)
+                    # The message of a later failure has "cannot write" before the reason.
+                    self.assertIn("ntklog: %s: %s\n" % (path, reason), result.stderr)
+                    self.assertEqual((os.listdir(self.made), self.read_file()),
+                                     (["out"], b"earlier"))
+
     def test_long_name_has_room_for_no_other(self):
         self.out = os.path.join(self.made, 250 * "x")
         self.write_earlier_file()
