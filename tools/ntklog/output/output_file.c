@@ -32,9 +32,14 @@ static bool names_open_file(const char *path)
 /* Open a file without a name in the directory of @path. Returns a file descriptor, or -1. */
 static int open_unnamed(const char *path, mode_t mode)
 {
-	char *copy = strdup(path);
-	int fd = copy ? open(dirname(copy), O_RDWR | O_TMPFILE | O_CLOEXEC, mode) : -1;
+	char *copy = strdup(path), *directory = copy ? dirname(copy) : NULL;
+	struct statx status;
+	int fd = -1;
 
+	/* No file in an append-only directory can be renamed. */
+	if (directory && !statx(AT_FDCWD, directory, 0, 0, &status) &&
+	    !(status.stx_attributes & STATX_ATTR_APPEND))
+		fd = open(directory, O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
 	free(copy);
 	return fd;
 }
@@ -43,8 +48,8 @@ static int open_unnamed(const char *path, mode_t mode)
  * Open the file that will take the place of the one at @path, whose owner and mode it gets. Returns
  * -1 if the file at @path has to be written in place: a device, a pipe, a mount point, a link to an
  * absent file, a file in a directory that cannot be changed or has no unnamed files, or any file
- * where /proc, by which an unnamed file gets its name, is not mounted. Returns -1, too, if no file
- * can have this path: the caller's fopen() then fails.
+ * where /proc, by which an unnamed file gets its name, is not mounted. Returns -1, too, if
+ * fopen() will fail: no file can have this path, or the file is append-only.
  */
 static int open_replacement(const char *path)
 {
@@ -60,7 +65,7 @@ static int open_replacement(const char *path)
 	if (names_open_file(path) || access("/proc/self/fd", X_OK))
 		return -1;
 	if (exists && (!S_ISREG(status.stx_mode) || access(path, W_OK) ||
-		       status.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+		       status.stx_attributes & (STATX_ATTR_MOUNT_ROOT | STATX_ATTR_APPEND)))
 		return -1;
 	/* A symbolic link stays, and its target is replaced. */
 	final_path = exists ? realpath(path, NULL) : strdup(path);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A file that cannot be finished leaves no part of it, and an earlier one as it is."""
 
+import contextlib
 import itertools
 import os
 import random
@@ -148,6 +149,31 @@ class OutputFiles(Case):
                     self.assertIn("ntklog: %s: %s\n" % (path, reason), result.stderr)
                     self.assertEqual((os.listdir(self.made), self.read_file()),
                                      (["out"], b"earlier"))
+
+    @contextlib.contextmanager
+    def append_only(self, path):
+        if subprocess.run(["chattr", "+a", path], check=False,
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("needs root, and a file system with chattr")
+        try:
+            yield
+        finally:
+            subprocess.run(["chattr", "-a", path], check=True)
+
+    def test_append_only_file_is_refused_before_the_first_write(self):
+        self.write_earlier_file()
+        for command in OUTPUT_COMMANDS:
+            with self.subTest(command), self.append_only(self.out):
+                result = self.run_output_command(command)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn("ntklog: %s: Operation not permitted\n" % self.out, result.stderr)
+                self.assertEqual((os.listdir(self.made), self.read_file()), (["out"], b"earlier"))
+
+    def test_append_only_directory_gets_no_other_file(self):
+        for command in OUTPUT_COMMANDS:
+            with self.subTest(command), self.append_only(self.made):
+                self.assertEqual(self.run_output_command(command).returncode, 0)
+                self.assertEqual(os.listdir(self.made), ["out"])
 
     def test_long_name_has_room_for_no_other(self):
         self.out = os.path.join(self.made, 250 * "x")
