@@ -47,18 +47,26 @@ struct packet_header {
 	uint64_t packet_size;
 } __attribute__((__packed__));
 
-/* @last_time: time of the last event of the stream, ticks */
+/*
+ * @has_file: this process has created the file of the stream
+ * @last_time: time of the last event of the stream, ticks
+ */
 struct ctf_stream {
+	bool has_file;
 	size_t used_bytes;
 	uint64_t first_time;
 	uint64_t last_time;
 	char packet[PACKET_SIZE];
 };
 
-/* @has_stack: events of this type with a stack exist; they are a class of their own */
+/*
+ * @metadata: file that this process has created, or NULL
+ * @has_stack: events of this type with a stack exist; they are a class of their own
+ */
 struct ctf_conversion {
 	struct conversion *conversion;
 	const char *directory;
+	FILE *metadata;
 	unsigned char uuid[16];
 	struct ctf_stream **streams;
 	size_t stream_count;
@@ -133,11 +141,12 @@ static void put_event_class(FILE *stream, size_t number, bool with_stack)
 	fputs("\t};\n};\n", stream);
 }
 
-static void put_metadata(const struct ctf_conversion *ctf, FILE *stream)
+static void put_metadata(const struct ctf_conversion *ctf)
 {
 	const struct etl_file *file = ctf->conversion->file;
 	uint64_t start = etl_unix_time(file, file->start_clock);
 	const unsigned char *u = ctf->uuid;
+	FILE *stream = ctf->metadata;
 	size_t i;
 
 	fputs("/* CTF 1.8 */\n\n", stream);
@@ -176,25 +185,18 @@ static void put_metadata(const struct ctf_conversion *ctf, FILE *stream)
 	}
 }
 
-static int write_metadata(const struct ctf_conversion *ctf)
+/* Create the file of metadata before all others: another conversion to the directory fails here. */
+static int create_metadata(struct ctf_conversion *ctf)
 {
-	FILE *stream;
 	char *path;
-	int err;
 
 	if (asprintf(&path, "%s/metadata", ctf->directory) < 0)
 		return -1;
-	stream = fopen(path, "w");
-	if (stream) {
-		put_metadata(ctf, stream);
-		err = finish_output(stream, path);
-		fclose(stream);
-	} else {
+	ctf->metadata = fopen(path, "wx");
+	if (!ctf->metadata)
 		message("%s: %s", path, strerror(errno));
-		err = -1;
-	}
 	free(path);
-	return err;
+	return ctf->metadata ? 0 : -1;
 }
 
 static bool directory_is_empty_or_missing(const char *directory)
@@ -231,7 +233,9 @@ static int write_packet(struct ctf_conversion *ctf, size_t processor)
 	memcpy(stream->packet, &header, sizeof(header));
 	if (asprintf(&path, "%s/cpu%zu", ctf->directory, processor) < 0)
 		return -1;
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	fd = open(path, O_WRONLY | O_CLOEXEC | (stream->has_file ? O_APPEND : O_CREAT | O_EXCL),
+		  0666);
+	stream->has_file |= fd >= 0;
 	while (fd >= 0 && written < stream->used_bytes) {
 		ssize_t n = write(fd, stream->packet + written, stream->used_bytes - written);
 
@@ -376,7 +380,8 @@ static int write_events(struct ctf_conversion *ctf)
 		if (ctf->streams[i] && write_packet(ctf, i))
 			return -1;
 	/* The metadata comes last, because only now the classes with stacks are known. */
-	return write_metadata(ctf);
+	put_metadata(ctf);
+	return finish_output(ctf->metadata, ctf->directory);
 }
 
 static void remove_file(const struct ctf_conversion *ctf, const char *name)
@@ -389,7 +394,7 @@ static void remove_file(const struct ctf_conversion *ctf, const char *name)
 	free(path);
 }
 
-/* Remove what was made, so that the user can try again. */
+/* Remove what this process has made, so that the user can try again. */
 static void remove_all(const struct ctf_conversion *ctf, bool has_made_directory)
 {
 	char name[32];
@@ -397,9 +402,13 @@ static void remove_all(const struct ctf_conversion *ctf, bool has_made_directory
 
 	for (i = 0; i < ctf->stream_count; i++) {
 		snprintf(name, sizeof(name), "cpu%zu", i);
-		remove_file(ctf, name);
+		if (ctf->streams[i] && ctf->streams[i]->has_file)
+			remove_file(ctf, name);
 	}
-	remove_file(ctf, "metadata");
+	if (ctf->metadata) {
+		fclose(ctf->metadata);
+		remove_file(ctf, "metadata");
+	}
 	if (has_made_directory)
 		rmdir(ctf->directory);
 }
@@ -439,9 +448,11 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	if (err)
 		message("%s: %s", directory, strerror(errno));
 	else
-		err = write_events(ctf);
+		err = create_metadata(ctf) || write_events(ctf) ? -1 : 0;
 	if (err)
 		remove_all(ctf, has_made_directory);
+	else
+		fclose(ctf->metadata);
 	for (i = 0; i < ctf->stream_count; i++)
 		free(ctf->streams[i]);
 	free(ctf->streams);

@@ -8,10 +8,12 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 
 import etl_writer as etl
@@ -98,23 +100,74 @@ class OutputFiles(Case):
         self.assertEqual(self.run_output_command(["convert", "--ctf"]).returncode, 0)
         self.assertEqual(sorted(os.listdir(self.out)), ["cpu0", "metadata"])
 
-    def test_killed_process_leaves_no_part(self):
+    def start_conversion(self, how):
+        """Convert a stream. Return the process, and the last buffer, which has yet to be sent."""
         # With the rates at the begin, and before the other events, these are converted while more
         # of them come.
         data = etl.long_file([etl.ntklog_rundown(), etl.spinlock_rundown(1, 1, 1, 0),
                               etl.resource_rundown(1, 1),
                               *self.events_at(*range(10_000_000, 10_100_000, 10))])
+        process = subprocess.Popen([NTKLOG, "convert", how, self.out, "-"],
+                                   preexec_fn=limit_cores, stdin=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdin.write(data[:-etl.SIZE])
+        process.stdin.flush()
+        while not os.path.exists(self.out):
+            time.sleep(0.05)
+        wait_until_it_sleeps(process.pid, process.stdin)
+        return process, etl.buffer(self.events_at(10_100_000), processor=7,
+                                   sequence=len(data) // etl.SIZE - 1)
+
+    def test_killed_process_leaves_no_part(self):
         for number in signal.SIGQUIT, signal.SIGTERM, signal.SIGKILL:
             self.write_earlier_file()
-            with subprocess.Popen([NTKLOG, "convert", "--perfetto", self.out, "-"],
-                                  preexec_fn=limit_cores, stdin=subprocess.PIPE,
-                                  stderr=subprocess.PIPE) as process:
-                process.stdin.write(data[:-etl.SIZE])
-                process.stdin.flush()
-                wait_until_it_sleeps(process.pid, process.stdin)
+            with self.start_conversion("--perfetto")[0] as process:
                 process.send_signal(number)
                 self.assertEqual(process.wait(600), -number)
             self.assertEqual((os.listdir(self.made), self.read_file()), (["out"], b"earlier"))
+
+    def read_directory(self):
+        files = {}
+        for name in os.listdir(self.out):
+            with open(os.path.join(self.out, name), "rb") as stream:
+                files[name] = stream.read()
+        return files
+
+    def test_directory_of_a_conversion_is_refused(self):
+        traces = []
+        for convert_another in False, True:
+            process, rest = self.start_conversion("--ctf")
+            with process:
+                if convert_another:
+                    result = self.run_output_command(["convert", "--ctf"])
+                    self.assertEqual(result.returncode, 1)
+                    self.assertIn("is not a new or an empty directory", result.stderr)
+                process.communicate(rest, timeout=600)
+                self.assertEqual(process.returncode, 0)
+            traces.append(self.read_directory())
+            shutil.rmtree(self.out)
+        self.assertEqual(sorted(traces[0]), ["cpu0", "cpu7", "metadata"])
+        self.assertEqual(traces[0], traces[1])
+
+    def test_one_of_several_conversions_to_a_directory_succeeds(self):
+        self.assertEqual(self.run_output_command(["convert", "--ctf"]).returncode, 0)
+        trace = self.read_directory()
+        for _ in range(10):
+            shutil.rmtree(self.out)
+            processes = [subprocess.Popen([NTKLOG, "convert", "--ctf", self.out, self.path],
+                                          stderr=subprocess.DEVNULL) for _ in range(8)]
+            self.assertEqual(sorted(process.wait(600) for process in processes), [0, *7 * [1]])
+            self.assertEqual(self.read_directory(), trace)
+
+    def test_failed_conversion_leaves_the_files_of_others(self):
+        process, rest = self.start_conversion("--ctf")
+        with process:
+            with open(os.path.join(self.out, "cpu7"), "w", encoding="ascii") as stream:
+                stream.write("other")
+            self.assertIn(b"out/cpu7: cannot write: File exists",
+                          process.communicate(rest, timeout=600)[1])
+            self.assertEqual(process.returncode, 1)
+        self.assertEqual(self.read_directory(), {"cpu7": b"other"})
 
     def test_names_that_a_killed_process_of_the_same_pid_left_are_passed_over(self):
         def leave_names():
