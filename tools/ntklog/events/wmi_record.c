@@ -131,26 +131,26 @@ void contextswap_record_read(struct contextswap_record *record,
 }
 
 /*
- * Test whether a wait or hold began before the clock of the file. If that clock does not count
- * cycles, times in cycles may be too long by a small part: the file tells their frequency in whole
- * MHz.
+ * Test whether a wait and the hold after it began before the clock of the file. If that clock does
+ * not count cycles, times in cycles may be too long by a small part: the file tells their frequency
+ * in whole MHz.
  */
-static bool predates_clock(double cycles, const struct etl_file *file,
+static bool predates_clock(uint64_t hold, uint64_t wait, const struct etl_file *file,
 			   const struct etl_event *event)
 {
-	double tolerance = file->perf_freq == file->cycle_freq ? 1 : 1.01;
+	uint64_t time = event->time_stamp;
 
-	return cycles * (double)file->perf_freq >
-	       tolerance * (double)event->time_stamp * (double)file->cycle_freq;
+	if (file->perf_freq == file->cycle_freq)
+		return hold > time || wait > time - hold;
+	return ((double)hold + (double)wait) * (double)file->perf_freq >
+	       1.01 * (double)time * (double)file->cycle_freq;
 }
 
 static bool spinlock_is_impossible(const struct spinlock_record *record,
 				   const struct etl_file *file, const struct etl_event *event)
 {
-	uint64_t hold = record->release_time - record->acquire_time;
-	uint32_t wait = record->spin_count ? record->wait_time : 0;
-
-	return predates_clock((double)hold + wait, file, event);
+	return predates_clock(record->release_time - record->acquire_time,
+			      record->spin_count ? record->wait_time : 0, file, event);
 }
 
 static bool resource_is_impossible(const struct resource_record *record,
@@ -159,7 +159,7 @@ static bool resource_is_impossible(const struct resource_record *record,
 	return (resource_record_is_release(record) ||
 		record->action == WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE ||
 		record->action == WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED) &&
-	       predates_clock((double)record->hold_time + (double)record->wait_time, file, event);
+	       predates_clock(record->hold_time, record->wait_time, file, event);
 }
 
 static bool open_hold_is_impossible(const struct etl_file *file, const struct etl_event *event)
@@ -167,7 +167,7 @@ static bool open_hold_is_impossible(const struct etl_file *file, const struct et
 	struct ntklog_open_hold open_hold = { 0 };
 
 	memcpy(&open_hold, event->data, event->data_size);
-	return predates_clock((double)open_hold.wait_time, file, event);
+	return predates_clock(0, open_hold.wait_time, file, event);
 }
 
 /**

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 import etl_writer as etl
 import tap
@@ -272,6 +273,19 @@ class Damaged(unittest.TestCase):
                     report = json.loads(result.stdout)
                     self.assertEqual((report["locks"][0]["wait_total_ns"], report["blockers"][0]
                                       ["charged_total_ns"]), (10000, 10000))
+
+    def test_times_of_a_high_clock_are_exact(self):
+        """A double is a multiple of 2 from 2 ** 53 on."""
+        now = 2 ** 53 + 5
+        with unittest.mock.patch.object(etl, "START_CLOCK", now - 1000):
+            header = bytearray(etl.header_buffer(2))
+        struct.pack_into("<q", header, 0x10, now)
+        for hold, status in (2, 0), (3, 1):
+            data = bytes(header) + etl.buffer([etl.perfinfo(
+                0x052B, etl.resource_data(action=0x10224, hold=hold, wait=2 ** 53 + 3),
+                time_stamp=now)], time_stamp=now)
+            result = run_tool_on("dump", data)
+            self.assertEqual(result.returncode, status, result.stderr)
 
     def test_answer_has_a_wait_whose_record_acquires_too_early(self):
         """By AcquireTime the wait began before the clock; by the time of the event it did not."""
