@@ -126,7 +126,8 @@ LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000
 OPEN_STATES = {"begin": 0, "held": 0x21, "waits": 0x24, "reads": 0x41, "waits to read": 0x44}
 
 
-def open_hold_event(list_time, state="begin", kind="mutex", off_cpu=None, **changes):
+def open_hold_event(list_time, state="begin", kind="mutex", off_cpu=None, time_stamp=None,
+                    **changes):
     """A lock that a task holds or waits for at the end of the recording. State "begin" begins the
     list. @off_cpu: the cycles ready without a CPU, and blocked; None: version 1 of the event.
     """
@@ -134,10 +135,10 @@ def open_hold_event(list_time, state="begin", kind="mutex", off_cpu=None, **chan
     action = state != "begin" and LINUX_KINDS[kind] | OPEN_STATES[state]
     data = struct.pack("<QQQQQIIII", list_time, values["address"], values["since"], values["wait"],
                        values["caller"], values["thread"], action, values["delta"], 0)
-    if off_cpu is None:
-        return perfinfo(0xA053, data, version=1, time_stamp=list_time + 1)
-    return perfinfo(0xA053, data + struct.pack("<QQ", *off_cpu), version=2,
-                    time_stamp=list_time + 1)
+    if off_cpu is not None:
+        data += struct.pack("<QQ", *off_cpu)
+    return perfinfo(0xA053, data, version=1 if off_cpu is None else 2,
+                    time_stamp=time_stamp or list_time + 1)
 
 
 def linux_lock_event(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, **changes):

@@ -7,6 +7,7 @@
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
+#include "etl_reader.h"
 #include "event_type.h"
 #include "resource_kind.h"
 #include "wmi_record.h"
@@ -162,12 +163,26 @@ static bool resource_is_impossible(const struct resource_record *record,
 	       predates_clock(record->hold_time, record->wait_time, file, event);
 }
 
+static bool is_later_than_event(uint64_t time, const struct etl_file *file,
+				const struct etl_event *event)
+{
+	return time > event->time_stamp &&
+	       time - event->time_stamp > etl_const_reader_of(file)->slack_ticks;
+}
+
+/*
+ * The module reads the time of the list and the begin of the hold or wait before it writes the
+ * event. The clocks of CPUs may differ a little. A list is never older than its session.
+ */
 static bool open_hold_is_impossible(const struct etl_file *file, const struct etl_event *event)
 {
 	struct ntklog_open_hold open_hold = { 0 };
 
 	memcpy(&open_hold, event->data, event->data_size);
-	return predates_clock(0, open_hold.wait_time, file, event);
+	return is_later_than_event(open_hold.list_time, file, event) ||
+	       is_later_than_event(open_hold.since, file, event) ||
+	       open_hold.list_time < etl_const_reader_of(file)->earliest_possible_time ||
+	       predates_clock(0, open_hold.wait_time, file, event);
 }
 
 /**
@@ -179,8 +194,8 @@ static bool open_hold_is_impossible(const struct etl_file *file, const struct et
  *
  * All commands leave out the same events, because each calls this function, once for an event.
  *
- * Return: 0, or -1 if the size of the event is wrong, or a wait or a hold is impossible;
- * then @file->error describes the first damage of the file.
+ * Return: 0, or -1 if the size of the event is wrong, or its times are impossible; then
+ * @file->error describes the first damage of the file.
  */
 int wmi_record_read(union wmi_record *record, struct etl_file *file,
 		    const struct etl_event *event, const struct event_type *type)
@@ -206,8 +221,8 @@ int wmi_record_read(union wmi_record *record, struct etl_file *file,
 		break;
 	}
 	return is_impossible && !event->has_impossible_time ?
-		etl_leave_out_event(file, event, "%s: its wait and hold are longer than the clock",
-				    type->name) : 0;
+		etl_leave_out_event(file, event, "%s: its times do not fit the clock", type->name) :
+		0;
 }
 
 static uint32_t open_hold_state(const struct ntklog_open_hold *event)

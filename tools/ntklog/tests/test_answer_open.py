@@ -156,6 +156,16 @@ class OpenHolds(Case):
         self.assertEqual((cycle[0]["task"], cycle[0]["holder_task"], cycle[0]["kind"],
                           round(cycle[0]["age_ns"] / NS)), ("holder", "waiter", "mutex", 6000))
 
+    def test_entry_with_a_damaged_list_time_hides_no_deadlock(self):
+        late = etl.open_hold_event(BASE + 9000 + 2 ** 46, "waits", since=BASE + 3000, thread=57,
+                                   address=LOCK, time_stamp=BASE + 9000)
+        self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, 55, 56), late)
+        result = run_tool("report", "--json", self.path)
+        self.assertEqual(result.returncode, 1)
+        report = json.loads(result.stdout)
+        self.assertEqual(report["damaged_events"], 1)
+        self.assertEqual(list(map(len, report["answer"]["deadlocks"])), [2])
+
     def test_chain_without_a_cycle_is_no_deadlock(self):
         self.write_events(self.open_holds_begin(9000), *self.wait_cycle(9000, 55, 56)[:-1])
         self.assertEqual(self.parse_deadlock(), ("", []))

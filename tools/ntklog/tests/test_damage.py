@@ -254,13 +254,16 @@ class Damaged(unittest.TestCase):
                 etl.perfinfo(0x052B, etl.resource_data(hold=2 ** 64 - 2, wait=4)),
                 # An excessive wait, which HoldTime has
                 etl.perfinfo(0x052B, etl.resource_data(action=0x10224, hold=now + 1, wait=0)),
-                etl.open_hold_event(now, "held", since=1, wait=now + 2)):
+                etl.open_hold_event(now, "held", since=1, wait=now + 2),
+                # Times that are later than the event
+                etl.open_hold_event(now ^ 1 << 40, "waits", since=1, time_stamp=now),
+                etl.open_hold_event(now, "waits", since=now ^ 1 << 40)):
             data = etl.file(etl.spinlock_rundown(acquire=1), good, impossible)
             for command in (("dump", "--filter", "wait > 1ns"), ("report", "--json"), ("info",),
                             ("convert", "--pprof=/dev/null"), ("convert", "--perfetto=/dev/null")):
                 result = run_tool_on(*command[:1], data, *command[1:])
                 self.assertRegex(result.stderr,
-                                 r"offset 0x10b0: .*: its wait and hold are longer than the clock\n"
+                                 r"offset 0x10b0: .*: its times do not fit the clock\n"
                                  r".*left out: \d+ bytes of 0 damaged buffers and 1 damaged events\n")
                 self.assertEqual(result.returncode, 1)
                 if command[0] == "dump":
@@ -274,18 +277,28 @@ class Damaged(unittest.TestCase):
                     self.assertEqual((report["locks"][0]["wait_total_ns"], report["blockers"][0]
                                       ["charged_total_ns"]), (10000, 10000))
 
-    def test_times_of_a_high_clock_are_exact(self):
-        """A double is a multiple of 2 from 2 ** 53 on."""
-        now = 2 ** 53 + 5
+    def dump_at(self, now, event, status):
+        """The session has started a little before NOW, ticks."""
         with unittest.mock.patch.object(etl, "START_CLOCK", now - 1000):
             header = bytearray(etl.header_buffer(2))
         struct.pack_into("<q", header, 0x10, now)
+        result = run_tool_on("dump", bytes(header) + etl.buffer([event], time_stamp=now))
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual("its times do not fit the clock" in result.stderr, status == 1)
+
+    def test_times_of_a_high_clock_are_exact(self):
+        """A double is a multiple of 2 from 2 ** 53 on."""
+        now = 2 ** 53 + 5
         for hold, status in (2, 0), (3, 1):
-            data = bytes(header) + etl.buffer([etl.perfinfo(
+            self.dump_at(now, etl.perfinfo(
                 0x052B, etl.resource_data(action=0x10224, hold=hold, wait=2 ** 53 + 3),
-                time_stamp=now)], time_stamp=now)
-            result = run_tool_on("dump", data)
-            self.assertEqual(result.returncode, status, result.stderr)
+                time_stamp=now), status)
+
+    def test_list_of_open_holds_before_the_session_is_left_out(self):
+        now = 2 ** 40
+        for list_time, status in (now - 5, 0), (now ^ 1 << 40, 1):
+            self.dump_at(now, etl.open_hold_event(list_time, "waits", since=7, time_stamp=now),
+                         status)
 
     def test_answer_has_a_wait_whose_record_acquires_too_early(self):
         """By AcquireTime the wait began before the clock; by the time of the event it did not."""
