@@ -135,8 +135,8 @@ static void extend_time_range(struct analysis *analysis, uint64_t time)
 }
 
 /* @type: type of the event; NULL: it is not known, or the event has not its size */
-static void collect_recording_facts(struct analysis *analysis, const struct etl_event *event,
-				    const struct event_type *type)
+static void collect_recording_facts(struct analysis *analysis, const struct etl_file *file,
+				    const struct etl_event *event, const struct event_type *type)
 {
 	analysis->is_of_ntklog |= type && event->hook_id >> 8 == NTKLOG_LOG_TYPE_DC_START >> 8;
 	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
@@ -148,7 +148,7 @@ static void collect_recording_facts(struct analysis *analysis, const struct etl_
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_OBSERVED)
 		coverage_add_change(&analysis->coverage, event);
-	else
+	else if (!steal_time_is_impossible(file, event))
 		rates_history_add(&analysis->rates_history, event);
 }
 
@@ -214,7 +214,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		return 0;
 	/* Rates and covered times come from events that are not selected, too. */
 	if (event->has_time && !describes_file)
-		collect_recording_facts(analysis, event,
+		collect_recording_facts(analysis, file, event,
 					type && event_has_size(event, type) ? type : NULL);
 	if (selection && !selection_includes_time(selection, file, event)) {
 		if (!describes_file)

@@ -186,6 +186,26 @@ static bool open_hold_is_impossible(const struct etl_file *file, const struct et
 }
 
 /**
+ * steal_time_is_impossible() - test for a rundown of more steal time than the CPUs had time
+ * @file: file of the event
+ * @event: event of any type, with the size of its type
+ *
+ * Return: true if the kernel cannot have written the event.
+ */
+bool steal_time_is_impossible(const struct etl_file *file, const struct etl_event *event)
+{
+	struct ntklog_dropped_dc dc = { 0 };
+	double ticks = (double)event->time_stamp + (double)etl_const_reader_of(file)->slack_ticks;
+
+	if (event->hook_id != NTKLOG_LOG_TYPE_DROPPED_DC_START &&
+	    event->hook_id != NTKLOG_LOG_TYPE_DROPPED_DC_END)
+		return false;
+	/* Version 1 has no steal time. */
+	memcpy(&dc, event->data, event->data_size);
+	return (double)dc.steal_time > ticks / (double)file->perf_freq * 1e9 * file->processors;
+}
+
+/**
  * wmi_record_read() - read the record of an event, and count damage
  * @record: set to the record; unchanged if events of this type have none
  * @file: file of the event
@@ -218,6 +238,10 @@ int wmi_record_read(union wmi_record *record, struct etl_file *file,
 		break;
 	case NTKLOG_LOG_TYPE_OPEN_HOLD:
 		is_impossible = open_hold_is_impossible(file, event);
+		break;
+	case NTKLOG_LOG_TYPE_DROPPED_DC_START:
+	case NTKLOG_LOG_TYPE_DROPPED_DC_END:
+		is_impossible = steal_time_is_impossible(file, event);
 		break;
 	}
 	return is_impossible && !event->has_impossible_time ?

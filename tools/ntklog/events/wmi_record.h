@@ -111,6 +111,7 @@ void resource_record_read(struct resource_record *record, const struct etl_event
 bool resource_record_is_release(const struct resource_record *record);
 void contextswap_record_read(struct contextswap_record *record,
 			     const struct etl_event *event);
+bool steal_time_is_impossible(const struct etl_file *file, const struct etl_event *event);
 int wmi_record_read(union wmi_record *record, struct etl_file *file,
 		    const struct etl_event *event, const struct event_type *type);
 bool open_hold_is_waiting(const struct ntklog_open_hold *event);

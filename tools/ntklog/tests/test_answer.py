@@ -200,6 +200,18 @@ class Charge(Case):
             self.assertEqual(steal, 0)
             self.assertNotIn("Host stopped", text)
 
+    def test_steal_time_beyond_the_clock_is_left_out(self):
+        """The event is also read where the selected time ends before it."""
+        self.write_events(etl.dropped_rundown(steal=0, time_stamp=BASE), sleeping_event(1000, 5000),
+                          sleeping_event(5000, 5100, 3000, thread=56),
+                          etl.dropped_rundown(end=True, steal=2 ** 63, time_stamp=BASE + 6000))
+        for options, damaged in ((), 1), (("--to", "2900us"), 0):
+            result = run_tool("report", "--json", *options, self.path)
+            report = json.loads(result.stdout)
+            self.assertEqual((result.returncode, report["damaged_events"], report["steal_time_ns"]),
+                             (damaged, damaged, 0))
+            self.assertEqual("its times do not fit the clock" in result.stderr, damaged == 1)
+
     def test_holds_of_other_locks_are_not_charged(self):
         parts = self.parts_of_answer(spin_event(1000, 5000, address=LOCK + 64),
                                      spin_event(5000, 5100, 3000, WAITER))
