@@ -440,7 +440,7 @@ int comparison_resolve_value(struct comparison *comparison, const char *field, c
 /* Test whether a symbol has the name, or, if locks are compared, their class. */
 static bool name_of_address_exists(const struct comparison *comparison, const struct names *names)
 {
-	return names_have_symbol(names, comparison->symbol) ||
+	return names_have_symbol(names, comparison->symbol, comparison->module) ||
 	       (comparison_is_of_locks(comparison) && names_have_class(names, comparison->text));
 }
 
@@ -453,7 +453,8 @@ static int refuse_name_of_address(const struct comparison *comparison, char *err
 		return refuse(error, size, comparison->text_offset + (plus - symbol) + 1,
 			      "\"%s\" is no offset, such as 0x10", plus + 1);
 	return refuse(error, size, comparison->text_offset, "no symbol is called \"%.40s\"%s",
-		      symbol, comparison_is_of_locks(comparison) ? ", and no class of locks" : "");
+		      comparison->text,
+		      comparison_is_of_locks(comparison) ? ", and no class of locks" : "");
 }
 
 /**
@@ -480,7 +481,7 @@ int comparison_check_names(const struct comparison *comparison, const struct nam
 		return 0;
 	if (may_be_class) {
 		if (comparison->kind == OPERAND_ADDRESS &&
-		    !names_have_symbol(names, comparison->symbol))
+		    !names_have_symbol(names, comparison->symbol, comparison->module))
 			message("no symbol is called \"%s\": it is taken for a class of locks",
 				comparison->text);
 		return 0;

@@ -348,15 +348,17 @@ bool names_symbol_at(const struct names *names, size_t index, struct names_symbo
  * names_have_symbol() - test whether a symbol exists
  * @names: names, or NULL
  * @name: name without offset and module
+ * @module: "[MODULE]", or NULL for the kernel and any module
  *
- * Return: true if at least one symbol has this name.
+ * Return: true if at least one symbol of @module has this name.
  */
-bool names_have_symbol(const struct names *names, const char *name)
+bool names_have_symbol(const struct names *names, const char *name, const char *module)
 {
 	size_t i;
 
 	for (i = 0; names && i < names->symbol_count; i++)
-		if (!strcmp(names->symbols[i].name, name))
+		if (!strcmp(names->symbols[i].name, name) &&
+		    (!module || !strcmp(names->symbols[i].module ?: "", module)))
 			return true;
 	return false;
 }

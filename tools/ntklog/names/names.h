@@ -56,7 +56,7 @@ const char *names_find_symbol(const struct names *names, uint64_t address,
 size_t names_symbol_index(const struct names *names, uint64_t address);
 size_t names_next_symbol_index(const struct names *names, size_t index);
 bool names_symbol_at(const struct names *names, size_t index, struct names_symbol *symbol);
-bool names_have_symbol(const struct names *names, const char *name);
+bool names_have_symbol(const struct names *names, const char *name, const char *module);
 bool names_have_thread(const struct names *names, const char *name);
 bool names_have_process(const struct names *names, const char *name);
 bool names_have_cgroup(const struct names *names, const char *path);

@@ -312,6 +312,15 @@ class Class(Base):
         self.assertIn('no symbol is called "dentry.d_lockref.lock": it is taken for a class of locks',
                       self.check_long_hold_of_a_class("lock"))
 
+    def test_lock_of_another_module_is_taken_for_a_class(self):
+        self.write_file("proc/kallsyms", "ffffffff81000000 T _text\n"
+                        "ffffffff82001000 B _end\nffffffffc0000000 d my_lock\t[driver]\n")
+        for module, is_told in ("driver", False), ("other", True):
+            error = self.run_trap("--on", 'lock == "my_lock [%s]"' % module, "--duration", "0.3",
+                                  names=(), status=3)
+            self.assertEqual('no symbol is called "my_lock [other]": it is taken for' in error,
+                             is_told, error)
+
 
 if __name__ == "__main__":
     tap.main()
