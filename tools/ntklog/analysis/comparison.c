@@ -467,7 +467,7 @@ static int refuse_name_of_address(const struct comparison *comparison, char *err
  *
  * Return: 0, or -1 if a name does not exist.
  */
-int comparison_check_names(const struct comparison *comparison, const struct names *names,
+int comparison_check_names(struct comparison *comparison, const struct names *names,
 			   bool has_classes, char *error, size_t size)
 {
 	bool may_be_class = comparison_is_of_locks(comparison) && !has_classes;
@@ -480,10 +480,12 @@ int comparison_check_names(const struct comparison *comparison, const struct nam
 	     !strcasecmp(comparison->text, IDLE_NAME)))
 		return 0;
 	if (may_be_class) {
-		if (comparison->kind == OPERAND_ADDRESS &&
-		    !names_have_symbol(names, comparison->symbol, comparison->module))
+		if (comparison->kind == OPERAND_ADDRESS && !comparison->is_taken_for_class &&
+		    !names_have_symbol(names, comparison->symbol, comparison->module)) {
 			message("no symbol is called \"%s\": it is taken for a class of locks",
 				comparison->text);
+			comparison->is_taken_for_class = true;
+		}
 		return 0;
 	}
 	if (comparison->kind == OPERAND_ADDRESS && !name_of_address_exists(comparison, names))

@@ -80,6 +80,7 @@ enum operand_kind {
  * @symbol: of a symbol the part of @text without offset and module
  * @has_offset: the value is a symbol with the offset @number
  * @module: module of @symbol as "[MODULE]", or NULL; in the memory of @symbol
+ * @is_taken_for_class: a message has said that no symbol has the name
  */
 struct comparison {
 	enum subject_kind subject;
@@ -98,6 +99,7 @@ struct comparison {
 	char *symbol;
 	bool has_offset;
 	const char *module;
+	bool is_taken_for_class;
 };
 
 int comparison_find_subject(struct comparison *comparison, const char *name, size_t at, char *error,
@@ -105,7 +107,7 @@ int comparison_find_subject(struct comparison *comparison, const char *name, siz
 int comparison_resolve_value(struct comparison *comparison, const char *field, char *error,
 			     size_t size);
 bool comparison_is_of_locks(const struct comparison *comparison);
-int comparison_check_names(const struct comparison *comparison, const struct names *names,
+int comparison_check_names(struct comparison *comparison, const struct names *names,
 			   bool has_classes, char *error, size_t size);
 uint32_t comparison_find_types(const struct comparison *comparison);
 bool comparison_is_true(const struct comparison *comparison, const struct etl_file *file,

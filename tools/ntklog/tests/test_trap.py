@@ -321,6 +321,12 @@ class Class(Base):
             self.assertEqual('no symbol is called "my_lock [other]": it is taken for' in error,
                              is_told, error)
 
+    def test_name_that_is_taken_for_a_class_is_told_once(self):
+        error = self.run_trap("--on", "lock == nosuch || SpinCount > 4000", "--times", "2",
+                              names=())
+        self.assertEqual(error.count('no symbol is called "nosuch"'), 1, error)
+        self.assertTrue(os.path.exists(os.path.join(self.directory, "a.2.etl")))
+
 
 if __name__ == "__main__":
     tap.main()
