@@ -27,6 +27,7 @@ void report_write_tables(const struct report *report, unsigned int tables, FILE 
 		.buffers_lost = report->file->buffers_lost,
 		.lossy_buffers = report->file->lossy_buffers,
 		.buffers_missing = report->file->missing_buffers,
+		.wrong_times = report->file->wrong_times,
 		.events_of_lock = report->analysis->wanted_lock.event_count,
 		.resource_kinds = report->analysis->resources.kind_mask,
 		.has_rates = report_shows_per_second(report),
@@ -116,7 +117,7 @@ void report_print_hosts(const struct report_host *hosts, size_t count, FILE *str
 /* Make an object of the facts about a file that was read. */
 static json_t *host_json(const struct report_host *host)
 {
-	return json_pack("{s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:o}",
+	return json_pack("{s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
 			 "host", host->name,
 			 "seconds", host->seconds,
 			 "events", (json_int_t)host->event_count,
@@ -124,6 +125,7 @@ static json_t *host_json(const struct report_host *host)
 			 "buffers_lost", (json_int_t)host->buffers_lost,
 			 "lossy_buffers", (json_int_t)host->lossy_buffers,
 			 "buffers_missing", (json_int_t)host->buffers_missing,
+			 "wrong_times", (json_int_t)host->wrong_times,
 			 "damage", report_damage_json(host->damage));
 }
 

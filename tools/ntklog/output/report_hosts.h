@@ -15,6 +15,7 @@
 
 /*
  * @start_filetime: FILETIME of the begin of the recording
+ * @wrong_times: number of events whose time is impossible
  * @events_of_lock: number of events of the only lock that is summed up
  * @end_s: analysis_find_end_s()
  * @resource_kinds: bits of enum resource_kind that its records are of
@@ -32,6 +33,7 @@ struct report_host {
 	uint64_t buffers_lost;
 	uint64_t lossy_buffers;
 	uint64_t buffers_missing;
+	uint64_t wrong_times;
 	uint64_t events_of_lock;
 	double end_s;
 	uint32_t resource_kinds;

@@ -111,7 +111,7 @@ static json_t *observed_json(const struct report *report)
  */
 bool report_file_is_damaged(const struct etl_file *file)
 {
-	return file->error[0] || file->missing_buffers;
+	return file->error[0] || file->missing_buffers || file->wrong_times;
 }
 
 /**

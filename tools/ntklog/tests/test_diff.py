@@ -480,6 +480,16 @@ class Diff(tool.Case):
         result = run_tool("diff", "--json", self.path, self.after)
         self.assertEqual(json.loads(result.stdout)["files_damaged"], [0, 1])
 
+    def test_file_with_impossible_times_is_damaged(self):
+        late = etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=1 << 60)
+        self.write_both([spin_event(0x10, 100)] * 60, [spin_event(0x10, 100)] * 20 + [late] * 40)
+        result = run_tool("diff", "--json", "--fail-if", "waits < -20%", self.path, self.after)
+        self.assertEqual(result.returncode, 1)
+        report = json.loads(result.stdout)
+        self.assertEqual((report["files_damaged"], report["condition"]), ([0, 1], None))
+        self.assertIn("%s, DAMAGED: sums are too small\n" % self.after,
+                      run_tool("diff", self.path, self.after).stdout)
+
     def test_sums_of_a_file_that_lost_events_are_too_small(self):
         self.write_both([spin_event(0x10, 100)] * 60, [spin_event(0x10, 100)] * 60)
         with open(self.after, "wb") as stream:

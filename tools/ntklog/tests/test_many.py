@@ -74,7 +74,7 @@ class Many(Fleet):
             self.assertEqual(many["hosts"][i], {
                 "host": host, **{field: one[field] for field in (
                     "seconds", "events", "events_lost", "buffers_lost", "lossy_buffers",
-                    "buffers_missing", "damage")}})
+                    "buffers_missing", "wrong_times", "damage")}})
             for table, rows in one.items():
                 if not isinstance(rows, list) or table in ("covered", "rates_by_time"):
                     continue
@@ -233,6 +233,16 @@ class Many(Fleet):
         self.assertEqual(result.returncode, 0)
         self.assertEqual(result.stderr, "ntklog: %s: 5 events and 0 buffers were lost while it "
                          "was recorded\n" % paths[1])
+
+    def test_file_with_impossible_times_is_damaged(self):
+        paths = self.write_fleet(2)
+        with open(paths[1], "wb") as stream:
+            stream.write(etl.file(spin_event(0x10, 5), etl.perfinfo(0x0529, etl.spin_lock(),
+                                                                    time_stamp=1 << 60)))
+        self.assertIn("of 2 files; DAMAGED: 1 file\n", self.report_files(*paths, status=1).stdout)
+        hosts = json.loads(self.report_files("--json", *paths, status=1).stdout)["hosts"]
+        self.assertEqual([(host["wrong_times"], host["damage"]) for host in hosts],
+                         [(0, None), (1, None)])
 
     def test_stacks_are_whole_on_a_narrow_terminal(self):
         time = etl.START_CLOCK + etl.PERF_FREQ
