@@ -60,6 +60,7 @@ static void add_sums(struct exporter *exporter)
 	if (exporter->lock_metrics.no_memory)
 		message("no memory for all metrics: the sums of an interval are too small");
 	exporter->lock_metrics.no_memory = false;
+	exporter->loss.damaged_event_count += live_sums_count_left_out(live);
 	live_sums_reset(live);
 }
 

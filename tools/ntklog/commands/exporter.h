@@ -39,6 +39,7 @@ struct exporter_rate_setting {
 
 /*
  * Numbers of things that the sums lack, since the start.
+ * @damaged_event_count: events that were left out because they are damaged
  * @suppressed_event_count: events that occurred while their CPU was writing another event or was in
  *	an NMI, or where RCU was not watching
  * @limited_release_count: releases that left a waiter behind, beyond the module's limit for each
@@ -47,6 +48,7 @@ struct exporter_rate_setting {
  */
 struct exporter_loss {
 	uint64_t lost_event_count;
+	uint64_t damaged_event_count;
 	uint64_t suppressed_event_count;
 	uint64_t limited_release_count;
 	uint64_t untracked_acquisition_count;

@@ -23,7 +23,7 @@ static const struct metric events_lost_metric = {
 	.name = "ntklog_events_lost",
 	.type = METRIC_COUNTER,
 	.help =
-		"Events that the sums lack, by reason. no_space: no buffer had space. suppressed: the CPU was writing another event or was in an NMI, or RCU was not watching. limited: releases with a waiter beyond 10000 a second. untracked: acquisitions beyond those that are tracked at once",
+		"Events that the sums lack, by reason. no_space: no buffer had space. suppressed: the CPU was writing another event or was in an NMI, or RCU was not watching. limited: releases with a waiter beyond 10000 a second. untracked: acquisitions beyond those that are tracked at once. damaged: the event is not as the module writes it",
 };
 
 static const struct metric buffers_lost_metric = {
@@ -132,6 +132,8 @@ static void put_loss(const struct exporter *exporter, struct exposition *exposit
 		   (double)loss->limited_release_count);
 	put_sample(exposition, &events_lost_metric, "reason", "untracked",
 		   (double)loss->untracked_acquisition_count);
+	put_sample(exposition, &events_lost_metric, "reason", "damaged",
+		   (double)loss->damaged_event_count);
 	put_sample(exposition, &buffers_lost_metric, "reason", "missing",
 		   (double)loss->missing_buffer_count);
 	put_sample(exposition, &notes_lost_metric, NULL, NULL, (double)loss->lost_note_count);

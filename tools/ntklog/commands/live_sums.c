@@ -20,20 +20,32 @@ static int report_damage(const struct live_sums *sums)
 	return -1;
 }
 
-static int take_event(void *argument, const struct etl_event *event)
+/* Report the first damaged event. The counts of the file include all of them. */
+static void report_left_out_event(struct live_sums *sums)
+{
+	if (!sums->has_reported_event)
+		message("session %d: %s; such events are left out", sums->recording.session_number,
+			sums->file->error);
+	sums->has_reported_event = true;
+	/* Damage that ends the command later gets a description of its own. */
+	sums->file->error[0] = '\0';
+}
+
+static void take_event(void *argument, const struct etl_event *event)
 {
 	struct live_sums *sums = argument;
 	const struct stack *stack;
-	int err = 0;
 
 	if (sums->before_event)
 		sums->before_event(sums->argument, event);
-	if (!sums->stacks)
-		return analysis_add(&sums->analysis, sums->file, event, NULL);
-	stack_matcher_add(sums->stacks, event);
-	while (!err && (event = stack_matcher_next_pending(sums->stacks, &stack)))
-		err = analysis_add(&sums->analysis, sums->file, event, stack);
-	return err;
+	if (sums->stacks)
+		stack_matcher_add(sums->stacks, event);
+	else
+		analysis_add(&sums->analysis, sums->file, event, NULL);
+	while (sums->stacks && (event = stack_matcher_next_pending(sums->stacks, &stack)))
+		analysis_add(&sums->analysis, sums->file, event, stack);
+	if (sums->file->error[0])
+		report_left_out_event(sums);
 }
 
 static int take_buffer(void *argument, unsigned char *buffer, size_t size)
@@ -254,6 +266,17 @@ int live_sums_refresh_symbols(struct live_sums *sums)
 }
 
 /**
+ * live_sums_count_left_out() - count the events that the sums of the interval lack
+ * @sums: begun
+ *
+ * Return: number of events that are damaged, or whose times are impossible.
+ */
+uint64_t live_sums_count_left_out(const struct live_sums *sums)
+{
+	return sums->file->damaged_events + sums->file->wrong_times;
+}
+
+/**
  * live_sums_reset() - free the sums of an interval
  * @sums: begun
  *
@@ -266,6 +289,8 @@ void live_sums_reset(struct live_sums *sums)
 	sums->analysis.charge_sums.charger = NULL;
 	analysis_free(&sums->analysis);
 	sums->analysis.charge_sums.charger = charger;
+	sums->file->damaged_events = 0;
+	sums->file->wrong_times = 0;
 }
 
 /**

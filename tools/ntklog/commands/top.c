@@ -44,6 +44,7 @@ static void make_tables(struct top *top, const struct ntklog_session_counts *cou
 	top->shown_view = top->view;
 	top->event_count = counts->generated - top->counts_before.generated;
 	top->lost_count = counts->lost - top->counts_before.lost;
+	top->left_out_count = live_sums_count_left_out(&top->live_sums);
 	analysis_finish(&top->live_sums.analysis);
 	report_make_tables(report);
 	/* JSON has all columns. */

@@ -24,6 +24,7 @@
  * @next_names_time: read_monotonic_seconds() at which names of young tasks are read again
  * @interval_seconds: length of the last interval
  * @shown_view: how that interval was summed up
+ * @left_out_count: number of damaged events of that interval
  * @reading_waits_failed: reading the waits that go on has failed, and is not tried again
  */
 struct top {
@@ -40,7 +41,7 @@ struct top {
 	double interval_seconds;
 	struct report shown_report;
 	struct top_view shown_view;
-	uint64_t event_count, lost_count;
+	uint64_t event_count, lost_count, left_out_count;
 	bool reading_waits_failed;
 	struct top_keys keys;
 	struct top_screen screen;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static void print_lines(struct top *top, FILE *stream)
 	bool has_waiters = top->shown_view.has_waiters, has_waits;
 	unsigned int wanted = 0;
 	size_t rows = top->rows_max, other_lines = 2 + top_keys_lines(keys), tables, count = 0, i;
-	char clock[16];
+	char clock[16], damage[40] = "";
 	time_t time_now = time(NULL);
 	struct tm tm;
 
@@ -112,9 +113,12 @@ static void print_lines(struct top *top, FILE *stream)
 		rows = size.ws_row > other_lines + 5 * tables ?
 		       (size.ws_row - other_lines) / tables - 3 : 2;
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
-	fprintf(stream, "ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
+	if (top->left_out_count)
+		snprintf(damage, sizeof(damage), ", DAMAGED: %" PRIu64, top->left_out_count);
+	fprintf(stream, "ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s%s (session %d)\n\n",
 		clock, report->seconds, (double)top->event_count / report->seconds,
-		(double)top->lost_count / report->seconds, top->live_sums.recording.session_number);
+		(double)top->lost_count / report->seconds, damage,
+		top->live_sums.recording.session_number);
 	top_keys_print(keys, stream);
 	for (i = 0; i < ARRAY_SIZE(screen_tables); i++) {
 		enum report_table_kind table = screen_tables[i].table;

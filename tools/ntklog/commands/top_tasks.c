@@ -65,7 +65,7 @@ void top_tasks_take_event(void *argument, const struct etl_event *event)
 	struct spinlock_record spinlock;
 
 	if (!top->task_names.on_name || task_names_count(&top->task_names) >= TASKS_MAX || !type ||
-	    event_check_size(top->live_sums.file, event, type))
+	    !event_has_size(event, type))
 		return;
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK) {
 		spinlock_record_read(&spinlock, event);

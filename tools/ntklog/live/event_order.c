@@ -56,8 +56,7 @@ static int pass_events(struct event_sorter *sorter, uint64_t end)
 		struct ordered_buffer *buffer = sorter->first_buffer;
 		int got;
 
-		if (sorter->give_event(sorter->argument, &buffer->event))
-			return -1;
+		sorter->give_event(sorter->argument, &buffer->event);
 		sorter->first_buffer = buffer->next;
 		got = parse_next(sorter, buffer);
 		if (got > 0) {

@@ -16,13 +16,13 @@ struct ordered_buffer;
 
 /*
  * Buffers with events that were not passed to @give_event yet.
- * @give_event: called with each event; returns 0, or -1 with a message in @file->error
+ * @give_event: called with each event
  * @first_buffer: the buffers, in the order of their next events
  * @latest_begin_time: latest time of a buffer's first event, session clock
  */
 struct event_sorter {
 	struct etl_file *file;
-	int (*give_event)(void *argument, const struct etl_event *event);
+	void (*give_event)(void *argument, const struct etl_event *event);
 	void *argument;
 	struct ordered_buffer *first_buffer;
 	uint64_t count;

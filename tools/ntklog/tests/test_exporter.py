@@ -156,9 +156,25 @@ class Metrics(ExporterCase):
         found = self.scrape_after_update()
         self.assertEqual({key[1]: value for key, value in found.items()
                           if key[0] == "ntklog_events_lost_total"},
-                         {"no_space": 4, "suppressed": 6, "untracked": 2, "limited": 10})
+                         {"no_space": 4, "suppressed": 6, "untracked": 2, "limited": 10,
+                          "damaged": 0})
         self.assertEqual(found["ntklog_events_total",], 50)
         self.assertEqual(found["ntklog_class_notes_lost_total",], 5)
+
+    def test_damaged_events_are_left_out_and_counted(self):
+        good = self.spin_event(0, 1000, 1100)
+        bad = etl.perfinfo(0x0529, etl.spin_lock(acquire=1000, release=1 << 62))
+        late = etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=1 << 60)
+        self.log_events(good, bad, good)
+        self.start_exporter()
+        for count, events in enumerate(([], [good, bad, late, good])):
+            self.append_events(*events)
+            found = self.scrape_after_update()
+            self.assertEqual((found["ntklog_lock_acquisitions_total", "spinlock", "class_0"],
+                              found["ntklog_events_lost_total", "damaged"]),
+                             (2 * 1009 * (1 + count), 1 + 2 * count))
+        error = self.end_exporter()
+        self.assertEqual(error.count("such events are left out"), 1, error)
 
     def test_a_missing_buffer_does_not_stop_the_sums(self):
         self.log_events(self.spin_event(0, 1000, 1100))

@@ -39,6 +39,20 @@ class Top(TopCase):
             for column in ("acquisitions", "contended", "hold_total_ns", "hold_mean_ns", "depth"):
                 self.assertIsNone(row[column], column)
 
+    def test_damaged_events_are_left_out_and_counted(self):
+        good, bad = self.spin_event(3), self.spin_event(3, hold=1 << 62)
+        events = [good, bad, etl.perfinfo(0x0529, bytes(0x30)), good]
+        top = self.run_top_once(*events)
+        self.assertEqual((top["locks"][0]["sampled"], top["damaged_events"]), (2, 2))
+        for options in (), ("--by", "stack"):
+            self.log_events(*events)
+            result = self.run_tool("top", "--once", "-d", ".1", *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(" lost/s, DAMAGED: 2 (session 7)\n", result.stdout)
+            self.assertEqual(re.findall("session 7: offset 0x.*", result.stderr),
+                             ["session 7: offset 0x1090: SpinLock: its times do not fit the clock; "
+                              "such events are left out"])
+
     def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
         self.set_parameter("linux_mode", "sampled")
         top = self.run_top_once(*3 * [self.spin_event(rule=1, hold=1000001, depth=0)])
