@@ -462,8 +462,8 @@ double analysis_length_s(const struct analysis *analysis, const struct etl_file 
  * @analysis: finished analysis of the file
  * @file: the file
  *
- * Return: time of its last event, seconds; INFINITY if it does not end before the selected time;
- * -INFINITY if it has no events.
+ * Return: time of its last event, seconds; INFINITY if that is not before the begin of the selected
+ * time; -INFINITY if the file has no events.
  */
 double analysis_find_end_s(const struct analysis *analysis, const struct etl_file *file)
 {

@@ -300,8 +300,9 @@ bool comparison_is_of_locks(const struct comparison *comparison)
 }
 
 /*
- * Split "SYMBOL[+0xOFFSET][ [MODULE]]", the form in which symbols are printed, into its parts. A
- * "+" without an offset behind it stays in the symbol: the text may be the name of a class.
+ * Split a symbol, as dump prints it, into its parts: "NAME", "NAME+0xOFFSET", "NAME [MODULE]" or
+ * "NAME+0xOFFSET [MODULE]". A "+" without a number behind it stays in the name, because the text
+ * may be the name of a class.
  */
 static int split_symbol(struct comparison *comparison, char *error, size_t size)
 {
@@ -444,8 +445,8 @@ static bool name_of_address_exists(const struct comparison *comparison, const st
 	       (comparison_is_of_locks(comparison) && names_have_class(names, comparison->text));
 }
 
-/* Say why the name of a symbol or a class is wrong. Returns -1. */
-static int refuse_name_of_address(const struct comparison *comparison, char *error, size_t size)
+/* Say that neither a symbol nor a class has the name in @comparison. Returns -1. */
+static int refuse_unknown_name(const struct comparison *comparison, char *error, size_t size)
 {
 	const char *symbol = comparison->symbol, *plus = strchr(symbol, '+');
 
@@ -489,7 +490,7 @@ int comparison_check_names(struct comparison *comparison, const struct names *na
 		return 0;
 	}
 	if (comparison->kind == OPERAND_ADDRESS && !name_of_address_exists(comparison, names))
-		return refuse_name_of_address(comparison, error, size);
+		return refuse_unknown_name(comparison, error, size);
 	if (comparison->subject == SUBJECT_CLASS &&
 	    !names_have_class(names, comparison->text))
 		return refuse(error, size, comparison->text_offset,

@@ -80,7 +80,7 @@ enum operand_kind {
  * @symbol: of a symbol the part of @text without offset and module
  * @has_offset: the value is a symbol with the offset @number
  * @module: module of @symbol as "[MODULE]", or NULL; in the memory of @symbol
- * @is_taken_for_class: a message has said that no symbol has the name
+ * @is_taken_for_class: no symbol has the name, so it is compared with classes; a message said so
  */
 struct comparison {
 	enum subject_kind subject;

@@ -39,7 +39,10 @@ static bool text_matches(const struct comparison *comparison, const char *text)
 	return order_matches(comparison->operator, strcasecmp(text, comparison->text));
 }
 
-/* Compare two names of one thing. @other may be NULL. "!=" needs both to differ. */
+/*
+ * Compare a thing that may have a second name, @other. "!=" is true if the filter's text is neither
+ * name; any other operator is true if it is true of one name.
+ */
 static bool names_match(const struct comparison *comparison, const char *name, const char *other)
 {
 	if (!other)
@@ -113,8 +116,8 @@ static bool lock_matches(const struct comparison *comparison, const struct names
 }
 
 /*
- * Compare the name of a task, of its process or of its cgroup. A name that the file does not tell
- * differs from every name. The idle thread is also called IDLE_NAME.
+ * Compare the name of a task, of its process or of its cgroup. If the file does not tell that name,
+ * only "!=" is true. The idle thread may be called IDLE_NAME besides the name in the file.
  */
 static bool task_matches(const struct comparison *comparison, const struct names *names,
 			 uint64_t clock, uint32_t thread_id)

@@ -39,7 +39,7 @@ struct exporter_rate_setting {
 
 /*
  * Numbers of things that the sums lack, since the start.
- * @damaged_event_count: events that were left out because they are damaged
+ * @damaged_event_count: events that were left out: damaged ones, and ones with impossible times
  * @suppressed_event_count: events that occurred while their CPU was writing another event or was in
  *	an NMI, or where RCU was not watching
  * @limited_release_count: releases that left a waiter behind, beyond the module's limit for each

@@ -23,7 +23,7 @@ static const struct metric events_lost_metric = {
 	.name = "ntklog_events_lost",
 	.type = METRIC_COUNTER,
 	.help =
-		"Events that the sums lack, by reason. no_space: no buffer had space. suppressed: the CPU was writing another event or was in an NMI, or RCU was not watching. limited: releases with a waiter beyond 10000 a second. untracked: acquisitions beyond those that are tracked at once. damaged: the event is not as the module writes it",
+		"Events that the sums lack, by reason. no_space: no buffer had space. suppressed: the CPU was writing another event or was in an NMI, or RCU was not watching. limited: releases with a waiter beyond 10000 a second. untracked: acquisitions beyond those that are tracked at once. damaged: its size or its times are wrong",
 };
 
 static const struct metric buffers_lost_metric = {

@@ -20,14 +20,17 @@ static int report_damage(const struct live_sums *sums)
 	return -1;
 }
 
-/* Report the first damaged event. The counts of the file include all of them. */
+/*
+ * Report that an event was left out, if it is the first one. live_sums_count_left_out() tells how
+ * many there are.
+ */
 static void report_left_out_event(struct live_sums *sums)
 {
 	if (!sums->has_reported_event)
 		message("session %d: %s; such events are left out", sums->recording.session_number,
 			sums->file->error);
 	sums->has_reported_event = true;
-	/* Damage that ends the command later gets a description of its own. */
+	/* Otherwise the message about a later error would have this text: the first error stays. */
 	sums->file->error[0] = '\0';
 }
 
@@ -266,10 +269,11 @@ int live_sums_refresh_symbols(struct live_sums *sums)
 }
 
 /**
- * live_sums_count_left_out() - count the events that the sums of the interval lack
+ * live_sums_count_left_out() - get the number of events that this interval left out
  * @sums: begun
  *
- * Return: number of events that are damaged, or whose times are impossible.
+ * Return: number of events that are damaged, or whose times are impossible. Lost events, which
+ * never came, do not count.
  */
 uint64_t live_sums_count_left_out(const struct live_sums *sums)
 {

@@ -44,8 +44,8 @@ static bool prints_answer(const struct report_options *options)
 }
 
 /*
- * Test whether resources that were only initialized have no row. Text without --columns shows
- * nothing but zeros of them.
+ * Test whether the report leaves out resources that were only initialized. In text without
+ * --columns all numbers in their rows would be zero.
  */
 static bool omits_unused_resources(const struct report_options *options)
 {

@@ -117,8 +117,9 @@ uint64_t report_many_events_of_lock(const struct report_many *many)
  * report_many_all_end_before_selection() - test whether all files end before the selected time
  * @many: read, all files
  *
- * Return: true if the begin of the selected time is behind the last event of each file that has
- * events, and a file has any.
+ * Files without events do not count.
+ *
+ * Return: true if each file ends before the begin of the selected time, and there is one.
  */
 bool report_many_all_end_before_selection(const struct report_many *many)
 {

@@ -132,9 +132,9 @@ void contextswap_record_read(struct contextswap_record *record,
 }
 
 /*
- * Test whether a wait and the hold after it began before the clock of the file. If that clock does
- * not count cycles, times in cycles may be too long by a small part: the file tells their frequency
- * in whole MHz.
+ * Test whether a wait and the hold after it are longer together than the clock of the file had run
+ * at the event. A clock that does not count cycles is compared with a tolerance of 1 %, because the
+ * file tells the frequency of the cycles in whole MHz.
  */
 static bool predates_clock(uint64_t hold, uint64_t wait, const struct etl_file *file,
 			   const struct etl_event *event)
@@ -171,8 +171,9 @@ static bool is_later_than_event(uint64_t time, const struct etl_file *file,
 }
 
 /*
- * The module reads the time of the list and the begin of the hold or wait before it writes the
- * event. The clocks of CPUs may differ a little. A list is never older than its session.
+ * Test whether the list of open holds, of which this event is an entry, was made after the event or
+ * before the session, or the hold or wait began after the event. slack_ticks allow for CPUs whose
+ * clocks differ.
  */
 static bool open_hold_is_impossible(const struct etl_file *file, const struct etl_event *event)
 {
@@ -186,7 +187,7 @@ static bool open_hold_is_impossible(const struct etl_file *file, const struct et
 }
 
 /**
- * steal_time_is_impossible() - test for a rundown of more steal time than the CPUs had time
+ * steal_time_is_impossible() - test whether hosts stole more time than all CPUs have run
  * @file: file of the event
  * @event: event of any type, with the size of its type
  *
@@ -245,7 +246,7 @@ int wmi_record_read(union wmi_record *record, struct etl_file *file,
 		break;
 	}
 	return is_impossible && !event->has_impossible_time ?
-		etl_leave_out_event(file, event, "%s: its times do not fit the clock", type->name) :
+		etl_leave_out_event(file, event, "%s: its times are impossible", type->name) :
 		0;
 }
 

@@ -185,7 +185,10 @@ static void put_metadata(const struct ctf_conversion *ctf)
 	}
 }
 
-/* Create the file of metadata before all others: another conversion to the directory fails here. */
+/*
+ * Create the file of metadata before all others. This fails if another conversion writes to the
+ * directory at the same time.
+ */
 static int create_metadata(struct ctf_conversion *ctf)
 {
 	char *path;

@@ -25,7 +25,7 @@ enum flame_kind {
 };
 
 /*
- * A function, called by the functions above it. The root has no name.
+ * A function, called by its parent in the tree. The root is no function and has no name.
  * @ns: sums of all stacks through the function, ns
  * @own_ns: sums of the stacks that end in it, ns
  */

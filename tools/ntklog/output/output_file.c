@@ -19,7 +19,7 @@
  */
 static char *final_path;
 
-/* output_open() has created the file that is being written in place. */
+/* output_open() has made a named file, which did not exist before: it is removed upon an error. */
 static bool is_new_file;
 
 /* Test whether a path may name a file that is open already, such as /dev/stdout. */
@@ -36,7 +36,7 @@ static int open_unnamed(const char *path, mode_t mode)
 	struct statx status;
 	int fd = -1;
 
-	/* No file in an append-only directory can be renamed. */
+	/* In an append-only directory the file could not be renamed later. */
 	if (directory && !statx(AT_FDCWD, directory, 0, 0, &status) &&
 	    !(status.stx_attributes & STATX_ATTR_APPEND))
 		fd = open(directory, O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
@@ -45,11 +45,12 @@ static int open_unnamed(const char *path, mode_t mode)
 }
 
 /*
- * Open the file that will take the place of the one at @path, whose owner and mode it gets. Returns
- * -1 if the file at @path has to be written in place: a device, a pipe, a mount point, a link to an
- * absent file, a file in a directory that cannot be changed or has no unnamed files, or any file
- * where /proc, by which an unnamed file gets its name, is not mounted. Returns -1, too, if
- * fopen() will fail: no file can have this path, or the file is append-only.
+ * Open an unnamed file that will take the place of the one at @path, if there is one, with its
+ * owner and mode. Returns -1 if the caller has to open @path itself, because
+ * - it is a device, a pipe, a mount point, or a link to an absent file, which are written in place;
+ * - the directory cannot be changed, or its file system has no unnamed files;
+ * - /proc, by which an unnamed file gets a name, is not mounted;
+ * - or it cannot be opened at all, so that the caller gets the error before anything is written.
  */
 static int open_replacement(const char *path)
 {
@@ -90,7 +91,7 @@ static int replace(int fd, const char *path)
 	if (directory < 0)
 		return -1;
 	snprintf(source, sizeof(source), "/proc/self/fd/%d", fd);
-	/* A killed process of the same PID, as in a container, may have left its file. */
+	/* In containers PIDs recur: a killed process may have left this file. Try the next name. */
 	do {
 		snprintf(name, sizeof(name), ".ntklog.%d.%u", getpid(), number++);
 		err = linkat(AT_FDCWD, source, directory, name, AT_SYMLINK_FOLLOW);

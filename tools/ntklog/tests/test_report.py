@@ -302,7 +302,7 @@ class Resources(Case):
                       etl.perfinfo(0x052B, etl.resource_data(wait=2 ** 63 - 1))):
             self.write(etl.file(etl.spinlock_rundown(), event, lock(3, wait=20)))
             result = self.report(status=1)
-            self.assertIn("its times do not fit the clock", result.stderr)
+            self.assertIn("its times are impossible", result.stderr)
             self.assertIn("\nDAMAGED: 0 buffers, 1 events, 0 times left out\n", result.stdout)
             self.assertRegex(result.stdout, r"Tasks waited 10.0us for locks .*: 1 wait\.")
 

@@ -50,7 +50,7 @@ class Top(TopCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(" lost/s, DAMAGED: 2 (session 7)\n", result.stdout)
             self.assertEqual(re.findall("session 7: offset 0x.*", result.stderr),
-                             ["session 7: offset 0x1090: SpinLock: its times do not fit the clock; "
+                             ["session 7: offset 0x1090: SpinLock: its times are impossible; "
                               "such events are left out"])
 
     def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
