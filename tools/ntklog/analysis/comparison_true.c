@@ -7,6 +7,7 @@
 
 #include <ntklog/event.h>
 #include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
 
 #include "comparison.h"
 #include "wmi_record.h"
@@ -195,6 +196,17 @@ static bool open_hold_time_matches(const struct comparison *comparison, const st
 	       duration_matches(comparison, etl_cycles_ns(file, (double)hold->wait_time));
 }
 
+/*
+ * Test whether the hold of a spin lock is known. A record of a wait, or of a release alone, has
+ * such a rule and equal times. The times replace the search for ntklog's rundown, which may come
+ * late in a stream: in files without it the byte is reserved, and different times are a hold.
+ */
+static bool hold_is_known(const struct spinlock_record *record)
+{
+	return record->release_time > record->acquire_time ||
+	       !(record->rule & (WMI_SPINLOCK_RULE_WAIT | WMI_SPINLOCK_RULE_HOLD_UNKNOWN));
+}
+
 /* Compare SUBJECT_HOLD or SUBJECT_WAIT. */
 static bool time_matches(const struct comparison *comparison, const struct etl_file *file,
 			 const struct etl_event *event)
@@ -211,7 +223,8 @@ static bool time_matches(const struct comparison *comparison, const struct etl_f
 		if (comparison->subject == SUBJECT_WAIT)
 			return duration_matches(comparison,
 						etl_cycles_ns(file, spinlock.wait_time));
-		return duration_matches(comparison, etl_cycles_ns(file, (double)
+		return hold_is_known(&spinlock) &&
+		       duration_matches(comparison, etl_cycles_ns(file, (double)
 			(spinlock.release_time - spinlock.acquire_time)));
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);

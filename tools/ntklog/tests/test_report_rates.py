@@ -152,6 +152,18 @@ class Errors(Case):
         self.assertEqual(row["wait_total_error"], 0)
         self.assertNotIn("-+-", self.report().stdout)
 
+    def count_events(self, data, condition):
+        return len(tool.run_tool_on("dump", data, "--filter", condition).stdout.splitlines())
+
+    def test_filters_find_no_hold_where_it_is_not_known(self):
+        """A record with two times has a hold, whatever its rule: the byte is reserved in NT's."""
+        for rule, hold, expected in ((2, 0, 0), (28, 0, 0), (0, 0, 1), (5, 0, 1), (12, 1, 1)):
+            data = etl.file(etl.ntklog_rundown(2), lock(5, rule=rule, hold=hold), lock(hold=2000))
+            for condition in "hold < 1us", "hold >= 0ns && hold < 1us", "hold != 1ms":
+                self.assertEqual(self.count_events(data, condition), expected, (rule, condition))
+            self.assertEqual(self.count_events(data, "SpinCount == 5 && wait > 0ns"), 1)
+        self.assertEqual(self.count_events(etl.file(lock(rule=2, hold=1)), "hold < 1us"), 1)
+
     def test_page_has_sampling_errors(self):
         self.write(etl.file(etl.spinlock_rundown(), *[lock()] * 4))
         self.assertIn(' data-value="4000">~4000<wbr>+-50%</td>', self.report("--html", "-").stdout)

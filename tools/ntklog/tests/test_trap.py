@@ -86,6 +86,12 @@ class Trap(Base):
         self.run_trap("--on", "caller == 0x5000 && kind == mutex", "--before", "2")
         self.assertEqual(self.sequence_numbers(self.etl), [2, 3])
 
+    def test_wait_without_a_hold_is_no_short_hold(self):
+        self.log_buffers_of_cpu0(buffer_at(1, 1, rule=2, release=1001), buffer_at(15, 2),
+                                 buffer_at(30, 3, release=1002))
+        self.run_trap("--on", "hold < 1us", "--before", "2")
+        self.assertEqual(self.sequence_numbers(self.etl), [3])
+
     def test_holds_at_the_stop_are_no_event(self):
         at = etl.START_CLOCK + 20 * SECOND
         self.log_buffers_of_cpu0(etl.buffer([etl.open_hold_event(at), etl.open_hold_event(
