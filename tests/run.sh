@@ -99,8 +99,8 @@ print_makefile()
 			;;
 		esac
 		# Others wait for STEP.time. It is empty if step.sh was killed, or if the disk is full.
-		printf '\n\t@%s/tests/step.sh %s %s %s || : >%s/%s.time\n' "$TOP" "$step" \
-			"${pool[$step]}" "${after[$step]}" "$TEST" "$step"
+		printf '\n\t@%s/tests/step.sh %s %s %s %s || : >%s/%s.time\n' "$TOP" "$step" \
+			"${pool[$step]}" "${after[$step]}" "${seconds[$step]}" "$TEST" "$step"
 	done
 	echo "hosts: ${hosts[*]}"
 	echo "machines: ${machines[*]}"

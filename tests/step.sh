@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# step.sh STEP POOL AFTER: run one step for run.sh, by a rule of GNU make's. It waits for the steps
-# of AFTER and, for a virtual machine, for a slot, and leaves out/test/STEP.begun (the time of the
-# begin), STEP.tap (results), STEP.log (messages) and STEP.time (seconds that passed, CPU seconds of
-# the user and of the system).
+# step.sh STEP POOL AFTER SECONDS: run one step, which was to take SECONDS, for run.sh, by a rule of
+# GNU make's. It waits for the steps of AFTER and, for a virtual machine, for a slot, and leaves
+# out/test/STEP.begun (the time of the begin), STEP.tap (results), STEP.log (messages) and STEP.time
+# (seconds that passed, CPU seconds of the user and of the system).
 #
 # TIME_LIMIT=MINUTES: a step that would begin later than that after the start of the tests is
 # skipped: its one result says so. Without TIME_LIMIT every step runs.
@@ -13,7 +13,7 @@
 
 # A make that the step calls must not join the jobs of the make that called this script.
 unset MAKEFLAGS MFLAGS MAKELEVEL
-step=$1 pool=$2 after=$3
+step=$1 pool=$2 after=$3 planned=$4
 TEST=$OUT/test
 
 # take_vm_slots COUNT: wait for COUNT of the slots for virtual machines (there is one for each CPU),
@@ -130,9 +130,11 @@ fi
 say "$step: $(grep -cE '^ *ok ' "$TEST/$step.tap" || true) passed, $failed failed, in $seconds s" \
 	"($((user + system)) s of CPU time); $(find "$TEST" -maxdepth 1 -name '*.time' | wc -l) of" \
 	"$NTKLOG_STEPS steps are done" 2>&3
-# A step that had to download or build something first tells nothing about the next run.
+# A step that had to download or build something first tells nothing about the next run. One that
+# was slower than planned tells less, because the machine may have been busy.
 if [ "$failed" = 0 ] && ! grep -qx "$step" "$TEST/.fetching" 2>/dev/null; then
 	mkdir -p "$CACHE/seconds"
+	[ "$seconds" -le "$planned" ] || seconds=$(((seconds + planned) / 2))
 	echo "$seconds" >"$CACHE/seconds/$step"
 fi
 [ "$failed" = 0 ] || grep -E -A 30 '^ *not ok ' "$TEST/$step.tap" |

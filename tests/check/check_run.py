@@ -117,6 +117,16 @@ class Run(Tree):
         lines = self.run_plan("long - check vm 1200", "short - check host 60")[1]
         self.assertIn(" 2 steps, about 21 min ", "\n".join(lines))
 
+    def test_busy_machine_changes_the_next_forecast_less(self):
+        self.write_step("first", "echo 'ok - one'\n")
+        self.write_step("slow", "sleep 4; echo 'ok - one'\n")
+        for planned, least, most in ("0\n", 1, 3), ("900\n", 4, 899):
+            self.write("cache/ntklog/seconds/slow", planned)
+            self.run_plan("first - check host 1", "slow - check host 1")
+            path = os.path.join(self.cache, "ntklog/seconds/slow")
+            with open(path, encoding="utf-8") as stream:
+                self.assertIn(int(stream.read()), range(least, most + 1))
+
 
 class Soak(Tree):
     def setUp(self):
