@@ -187,9 +187,12 @@ static bool open_hold_is_impossible(const struct etl_file *file, const struct et
 }
 
 /**
- * steal_time_is_impossible() - test whether hosts stole more time than all CPUs have run
+ * steal_time_is_impossible() - test whether the host stole more time than all CPUs have run
  * @file: file of the event
  * @event: event of any type, with the size of its type
+ *
+ * The file's number of CPUs is no limit, because it leaves out those that went offline before the
+ * recording.
  *
  * Return: true if the kernel cannot have written the event.
  */
@@ -203,7 +206,7 @@ bool steal_time_is_impossible(const struct etl_file *file, const struct etl_even
 		return false;
 	/* Version 1 has no steal time. */
 	memcpy(&dc, event->data, event->data_size);
-	return (double)dc.steal_time > ticks / (double)file->perf_freq * 1e9 * file->processors;
+	return (double)dc.steal_time > ticks / (double)file->perf_freq * 1e9 * ETL_PROCESSORS_MAX;
 }
 
 /**

@@ -195,10 +195,12 @@ class Charge(Case):
         self.assertIn("\n=> Host stopped virtual CPUs for 400ms, 20% of their time.\n", text)
         # It is that of the whole recording, and not of the selected part.
         self.assertNotIn("Host stopped", self.report("--from", "1us"))
-        for values in (0, 0), (10**9, 10**9), (None, None):
+        # The last are of a machine that had more than two CPUs before the recording.
+        for values in (0, 0), (10**9, 10**9), (None, None), (2 * 10**11, 2 * 10**11):
             steal, text = write_and_report(*values)
             self.assertEqual(steal, 0)
             self.assertNotIn("Host stopped", text)
+            self.assertNotIn("DAMAGED", text)
 
     def test_steal_time_beyond_the_clock_is_left_out(self):
         """The event is also read where the selected time ends before it."""
