@@ -19,7 +19,10 @@
  */
 static char *final_path;
 
-/* output_open() has made a named file, which did not exist before: it is removed upon an error. */
+/*
+ * output_open() has made a named file, which did not exist before: it is removed upon an error.
+ * Only the main thread uses this.
+ */
 static bool is_new_file;
 
 /* Test whether a path may name a file that is open already, such as /dev/stdout. */
